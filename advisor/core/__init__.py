@@ -1,0 +1,1 @@
+"""Errors, units, text of numbers, the plug-in registry: what every room may use."""

@@ -1,0 +1,45 @@
+"""The nouns: frozen, with units in the field names, readable from and writable to JSON."""
+
+from advisor.domain.advice import Advice
+from advisor.domain.cluster import Cluster, NodeGroup
+from advisor.domain.estimate import Basis, Estimate
+from advisor.domain.hardware import (
+    Accelerator,
+    InstanceType,
+    Market,
+    Offer,
+    TrustFlag,
+    Vendor,
+)
+from advisor.domain.layout import Layout, Recompute
+from advisor.domain.plan import Bill, MemoryUse, Plan, StepParts
+from advisor.domain.profile import Profile, Provenance
+from advisor.domain.workload import Family, Model, Optimizer, Precision, Tuning, Workload
+
+__all__ = [
+    "Accelerator",
+    "Advice",
+    "Basis",
+    "Bill",
+    "Cluster",
+    "Estimate",
+    "Family",
+    "InstanceType",
+    "Layout",
+    "Market",
+    "MemoryUse",
+    "Model",
+    "NodeGroup",
+    "Offer",
+    "Optimizer",
+    "Plan",
+    "Precision",
+    "Profile",
+    "Provenance",
+    "Recompute",
+    "StepParts",
+    "TrustFlag",
+    "Tuning",
+    "Vendor",
+    "Workload",
+]

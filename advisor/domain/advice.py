@@ -1,0 +1,31 @@
+"""The answer: picks, the front, what was searched and why."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from advisor.domain.base import Noun
+from advisor.domain.plan import Plan
+from advisor.domain.workload import Workload
+
+
+class Pick(Noun):
+    """A plan with the reason why it was picked, and the saving against today's set-up."""
+
+    plan: Plan
+    reason: str = Field(min_length=1)
+    saving_usd: float | None = Field(default=None, description="Against today's set-up.")
+    saving_hours: float | None = None
+
+
+class Advice(Noun):
+    """Picks by name, the Pareto front, and an account of the search."""
+
+    workload: Workload
+    picks: dict[str, Pick]
+    pareto: tuple[Plan, ...]
+    current: Plan | None = Field(default=None, description="What the user runs on today.")
+    candidates_considered: int = Field(ge=0)
+    removed_by: dict[str, int]
+    catalog: dict[str, str | int]
+    predictor: dict[str, str | int | float]
