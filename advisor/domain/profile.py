@@ -39,6 +39,7 @@ class Profile(Noun):
     forward_flops_per_sample: float | None = Field(default=None, gt=0)
     dataset: str = ""
     framework: str = ""
+    year: int | None = Field(default=None, ge=2000, le=2100, description="When it was measured.")
     precision: str = ""
     accelerator: str = Field(min_length=1)
     accelerators: float = Field(gt=0)
