@@ -1,0 +1,21 @@
+"""The store of measured runs: add is idempotent, nothing is lost on a crash, queries are frames.
+
+>>> import tempfile
+>>> from advisor.domain import Profile, Provenance
+>>> run = Profile(
+...     model="ResNet-50", family="cnn", accelerator="V100", accelerators=8, step_time_s=0.31,
+...     provenance=Provenance(source="my cluster"),
+... )
+>>> with tempfile.TemporaryDirectory() as folder, Store.open(f"sqlite:///{folder}/a.db") as store:
+...     print(store.add([run, run]))
+...     print(store.profiles(model="ResNet-50")["step_time_s"].tolist())
+AddResult(added=1, known=1)
+[0.31]
+"""
+
+from advisor.store.profiles import AddResult, Origin, SeedResult
+from advisor.store.seeding import seed
+from advisor.store.snapshots import Snapshot
+from advisor.store.store import Store
+
+__all__ = ["AddResult", "Origin", "SeedResult", "Snapshot", "Store", "seed"]
