@@ -1,0 +1,170 @@
+"""A layer-by-layer counter for convolutional networks.
+
+A network is built once with a `Network` that counts instead of computing. Every tensor is a
+`Feature` that knows whether the backward pass keeps it, so that a tensor read by several layers
+is counted once:
+
+- a convolution, a linear layer and a normalisation keep their input,
+- ReLU keeps its output (it works in place), GELU and SiLU keep their input,
+- a product keeps both factors; sums, concatenations and pooling keep nothing more (the small
+  index tensors of max pooling are neglected).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from advisor.core.errors import InvalidInputError
+
+
+@dataclass(slots=True)
+class Feature:
+    """A tensor of `channels` × `side` × `side` elements."""
+
+    channels: int
+    side: int
+    kept: bool = False
+
+    @property
+    def elements(self) -> int:
+        """Elements of one sample."""
+        return self.channels * self.side**2
+
+
+@dataclass(slots=True)
+class Network:
+    """Totals of the layers seen so far, for one sample.
+
+    Parameters
+    ----------
+    params, tensors : int
+        Trained parameters and the tensors that hold them.
+    layers : int
+        Convolutions and linear layers.
+    flops : float
+        Forward FLOPs, a multiply-add counted as two; elementwise layers are neglected.
+    kept : float
+        Elements kept for the backward pass.
+    largest : int
+        Elements of the largest output of a convolution.
+    """
+
+    params: int = 0
+    tensors: int = 0
+    layers: int = 0
+    flops: float = 0.0
+    kept: float = 0.0
+    largest: int = field(default=0)
+
+    def conv(
+        self,
+        x: Feature,
+        channels: int,
+        kernel: int,
+        stride: int = 1,
+        *,
+        groups: int = 1,
+        bias: bool = False,
+        padding: int | None = None,
+    ) -> Feature:
+        """Add a square convolution: ``2 k² C_in/g C_out`` FLOPs per output position.
+
+        `padding` keeps the side at stride 1 unless given.
+        """
+        self.keep(x)
+        y = Feature(channels, output_side(x.side, kernel, stride, padding))
+        weights = kernel**2 * (x.channels // groups) * channels
+        self._add_weights(weights, channels if bias else 0)
+        self.flops += 2.0 * weights * y.side**2
+        self.largest = max(self.largest, y.elements)
+        self.layers += 1
+        return y
+
+    def linear(self, x: Feature, outputs: int, *, bias: bool = True) -> Feature:
+        """Add a linear layer over all elements of `x`."""
+        self.keep(x)
+        weights = x.elements * outputs
+        self._add_weights(weights, outputs if bias else 0)
+        self.flops += 2.0 * weights
+        self.layers += 1
+        return Feature(outputs, 1)
+
+    def norm(self, x: Feature) -> Feature:
+        """Add a batch, layer or group normalisation with scale and shift per channel."""
+        self.keep(x)
+        self._add_weights(x.channels, x.channels)
+        return Feature(x.channels, x.side)
+
+    def relu(self, x: Feature) -> Feature:
+        """Add a ReLU."""
+        y = Feature(x.channels, x.side)
+        self.keep(y)
+        return y
+
+    def smooth(self, x: Feature) -> Feature:
+        """Add a GELU, SiLU or sigmoid."""
+        self.keep(x)
+        return Feature(x.channels, x.side)
+
+    def scale(self, x: Feature) -> Feature:
+        """Multiply every channel with a trained scalar (layer scale)."""
+        self.keep(x)
+        self._add_weights(x.channels, 0)
+        return Feature(x.channels, x.side)
+
+    def multiply(self, x: Feature, gate: Feature) -> Feature:
+        """Multiply `x` with a gate per channel (squeeze and excitation)."""
+        self.keep(x)
+        self.keep(gate)
+        return Feature(x.channels, x.side)
+
+    def add(self, x: Feature, y: Feature) -> Feature:
+        """Add two tensors of the same shape."""
+        if (x.channels, x.side) != (y.channels, y.side):
+            raise ValueError(f"cannot add {x} and {y}")
+        return Feature(x.channels, x.side)
+
+    def concatenate(self, *parts: Feature) -> Feature:
+        """Join tensors along the channels."""
+        return Feature(sum(part.channels for part in parts), parts[0].side)
+
+    def pool(self, x: Feature, kernel: int, stride: int, padding: int | None = None) -> Feature:
+        """Add a max or average pooling."""
+        return Feature(x.channels, output_side(x.side, kernel, stride, padding))
+
+    def resize(self, x: Feature, side: int) -> Feature:
+        """Pool or repeat to a given side, for example 1 for a global average."""
+        return Feature(x.channels, side)
+
+    def keep(self, x: Feature) -> None:
+        """Keep a tensor for the backward pass, once."""
+        if not x.kept:
+            x.kept = True
+            self.kept += x.elements
+
+    def _add_weights(self, weights: int, bias: int) -> None:
+        self.params += weights + bias
+        self.tensors += 2 if bias else 1
+
+
+def output_side(side: int, kernel: int, stride: int, padding: int | None = None) -> int:
+    """Return the side after a convolution or pooling.
+
+    >>> output_side(224, kernel=7, stride=2), output_side(56, kernel=3, stride=2)
+    (112, 28)
+
+    Raises
+    ------
+    InvalidInputError
+        If the image is too small for the layer.
+    """
+    around = (kernel - 1) // 2 if padding is None else padding
+    result = (side + 2 * around - kernel) // stride + 1
+    if result < 1:
+        raise InvalidInputError(
+            f"the image becomes {side} pixels wide inside the network, too small for a layer "
+            f"of {kernel} × {kernel}.",
+            where="sample_size",
+            todo="Choose a larger image side.",
+        )
+    return result

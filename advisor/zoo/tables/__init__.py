@@ -1,0 +1,1 @@
+"""The named architectures: each module holds a tuple ``MODELS``; a new one needs no list."""
