@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -63,9 +64,7 @@ def _fingerprint(tables: Sequence[Path]) -> str:
     # The fields are part of every content hash: with other fields the rows are others too.
     digest = hashlib.sha256(" ".join(Profile.model_fields).encode())
     for table in tables:
-        if not table.is_file():
-            raise _bad(table, "the table is missing.")
-        content = table.read_bytes()
+        content = _content(table)
         digest.update(f"\n{table.name} {len(content)}\n".encode())
         digest.update(content)
     return digest.hexdigest()
@@ -111,17 +110,32 @@ def _read_runs(table: Path, sources: Mapping[str, Provenance]) -> Iterator[Profi
 
 def _read(table: Path) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield the rows with their numbers; cells that are empty are left out."""
-    number = 1
+    rows = csv.reader(io.StringIO(_text(table), newline=""), strict=True)
+    head: list[str] = []
+    number = 0
     try:
-        with table.open(encoding="utf-8-sig", newline="") as file:
-            rows = csv.reader(file, strict=True)
-            head = next(rows, [])
-            for number, row in enumerate(rows, start=2):
-                if len(row) != len(head):
-                    raise _bad(table, f"{len(row)} cells, but the head has {len(head)}.", number)
+        for number, row in enumerate(rows, start=1):
+            head = head or row
+            if len(row) != len(head):
+                raise _bad(table, f"{len(row)} cells, but the head has {len(head)}.", number)
+            if number > 1:
                 yield number, {k: v for k, v in zip(head, row, strict=True) if v}
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise _bad(table, f"this is no CSV in UTF-8 ({error}).", number + 1) from None
+    except csv.Error as error:
+        raise _bad(table, f"this is no CSV ({error}).", number + 1) from None
+
+
+def _text(table: Path) -> str:
+    content = _content(table)
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        row = content.count(b"\n", 0, error.start) + 1
+        raise _bad(table, f"this is no text in UTF-8 ({error.reason}).", row) from None
+
+
+def _content(table: Path) -> bytes:
+    try:
+        return table.read_bytes()
     except OSError as error:
         raise _bad(table, f"the table cannot be read ({error.strerror}).") from None
 

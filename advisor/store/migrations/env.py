@@ -10,8 +10,6 @@ def run() -> None:
     context.configure(
         connection=context.config.attributes["connection"],
         target_metadata=metadata,
-        # Alembic takes SQLite for unable; with explicit BEGIN its schema changes do roll back.
-        transactional_ddl=True,
     )
     context.run_migrations()
 

@@ -1,0 +1,290 @@
+"""What every database behind the store must do.
+
+A test module for a backend holds a subclass and a fixture ``store_url``, the address of a
+database that is empty and the test's own::
+
+    class TestSqlite(StoreContract):
+        @pytest.fixture
+        def store_url(self, tmp_path):
+            return f"sqlite:///{tmp_path}/advisor.db"
+"""
+
+# ruff: noqa: D102 - the names of the tests are sentences
+from __future__ import annotations
+
+import datetime as dt
+import math
+import multiprocessing
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pytest
+
+from advisor.core.errors import InvalidInputError, StoreError, UnknownNameError
+from advisor.domain import Profile, Provenance
+from advisor.store import AddResult, SeedResult, Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from threading import Barrier
+
+SOURCE = Provenance(source="lab", url="https://lab.example", licence="CC-BY-4.0")
+
+
+def run(number: int = 0, **fields: Any) -> Profile:
+    """Return a measured run; another number is another run."""
+    given: dict[str, Any] = {
+        "model": f"net-{number % 7}",
+        "family": "cnn",
+        "accelerator": "V100",
+        "accelerators": 8,
+        "step_time_s": 0.1 + number,
+        "provenance": SOURCE,
+    }
+    return Profile(**given | fields)
+
+
+def full_run() -> Profile:
+    """Return a measured run of which everything is known."""
+    return Profile(
+        model="GPT-3 “175B”",
+        family="language",
+        params=1.75e11,
+        layers=96,
+        hidden=12288,
+        sample_size=2048,
+        forward_flops_per_sample=7.1e14,
+        dataset="the Pile",
+        framework="Megatron-LM",
+        year=2021,
+        precision="fp16",
+        accelerator="A100-80GB",
+        accelerators=1024,
+        nodes=128,
+        instance_type="DGX A100",
+        interconnect="8 × HDR InfiniBand",
+        parallelism="tp=8;pp=8;dp=16",
+        global_batch=1536,
+        micro_batch=1,
+        step_time_s=math.pi,
+        peak_memory_bytes=7.1e10,
+        gpu_busy_share=0.93,
+        comm_share=0.1,
+        provenance=SOURCE.model_copy(
+            update={"collected": dt.date(2021, 4, 9), "notes": "table 1, row 10"}
+        ),
+    )
+
+
+def in_processes(count: int, work: Callable[..., None], *args: Any) -> None:
+    """Run `work(*args, number, barrier)` in fresh processes and see that all succeed."""
+    context = multiprocessing.get_context("spawn")
+    barrier = context.Barrier(count)
+    processes = [
+        context.Process(target=work, args=(*args, number, barrier)) for number in range(count)
+    ]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(timeout=60)
+    codes = [process.exitcode for process in processes]
+    for process in processes:
+        process.kill()
+        process.join()
+        process.close()
+    assert codes == [0] * count
+
+
+def open_and_add(urls: Sequence[str], number: int, barrier: Barrier) -> None:
+    """Open databases at the same moment as other processes, and add a run to each."""
+    for url in urls:
+        barrier.wait(timeout=20)
+        with Store.open(url) as store:
+            store.add([run(number)])
+
+
+def add_in_threads(url: str, number: int, barrier: Barrier) -> None:
+    """Add runs from eight threads: some that everyone adds, some of the thread's own."""
+    with Store.open(url) as store, ThreadPoolExecutor(8) as pool:
+        barrier.wait(timeout=20)
+
+        def add(thread: int) -> None:
+            own = 1000 * (1 + 8 * number + thread)
+            for start in range(0, 20, 5):
+                store.add(run(i) for i in range(start, start + 5))
+                store.add(run(own + i) for i in range(start, start + 5))
+
+        list(pool.map(add, range(8)))
+
+
+class StoreContract:
+    """Conformance tests of a backend; see the module."""
+
+    @pytest.fixture
+    def store(self, store_url: str) -> Iterator[Store]:
+        """Return an open, empty store."""
+        with Store.open(store_url) as store:
+            yield store
+
+    def test_a_new_store_is_empty_and_its_table_has_all_columns(self, store: Store) -> None:
+        frame = store.profiles()
+        assert store.count() == len(frame) == 0
+        assert set(Profile.model_fields) - {"provenance"} <= set(frame.columns)
+        extra = {"source", "url", "licence", "content_hash", "id", "origin", "created_at"}
+        assert extra <= set(frame.columns)
+
+    def test_column_types_do_not_depend_on_the_content(self, store: Store) -> None:
+        empty = store.profiles().dtypes
+        store.add([run()])
+        pd.testing.assert_series_equal(empty, store.profiles().dtypes)
+        store.add([full_run()])
+        pd.testing.assert_series_equal(empty, store.profiles().dtypes)
+
+    def test_adding_twice_adds_once(self, store: Store) -> None:
+        assert store.add([run(1), run(2), run(1)]) == AddResult(added=2, known=1)
+        assert store.add(iter([run(2), run(3)])) == AddResult(added=1, known=1)
+        assert store.add([]) == AddResult(added=0, known=0)
+        assert store.count() == 3
+
+    def test_every_field_comes_back_as_it_was(self, store: Store) -> None:
+        given = full_run()
+        store.add([given])
+        (row,) = store.profiles().to_dict("records")
+        for name, value in given:
+            if name != "provenance":
+                assert row[name] == value, name
+        assert row["content_hash"] == given.content_hash
+        assert (row["source"], row["url"], row["licence"]) == (
+            SOURCE.source,
+            SOURCE.url,
+            SOURCE.licence,
+        )
+        assert row["collected"].date() == dt.date(2021, 4, 9)
+        assert row["notes"] == "table 1, row 10"
+        assert row["origin"] == "user"
+        age_s = (pd.Timestamp.now(tz="UTC") - row["created_at"]).total_seconds()
+        assert 0 <= age_s < 60
+
+    def test_what_is_unknown_is_nan_or_empty(self, store: Store) -> None:
+        store.add([run()])
+        (row,) = store.profiles().to_dict("records")
+        assert math.isnan(row["layers"])
+        assert math.isnan(row["comm_share"])
+        assert row["dataset"] == ""
+
+    def test_what_the_store_returns_it_knows(self, store: Store) -> None:
+        store.add([run(1), full_run()])
+        assert store.add_frame(store.profiles()) == AddResult(added=0, known=2)
+
+    def test_a_frame_and_its_profiles_are_the_same_runs(self, store: Store) -> None:
+        store.add([run(i) for i in range(3)])
+        frame = pd.DataFrame(
+            {
+                "model": ["net-0", "net-1", "net-2", "net-3"],
+                "family": "cnn",
+                "accelerator": "V100",
+                "accelerators": 8,
+                "layers": [None, None, float("nan"), 12],
+                "step_time_s": [0.1, 1.1, 2.1, 3.1],
+            }
+        )
+        assert store.add_frame(frame, SOURCE) == AddResult(added=1, known=3)
+
+    def test_a_bad_frame_adds_nothing_and_is_explained(self, store: Store) -> None:
+        good = {"model": "m", "family": "cnn", "accelerator": "T4", "source": "s"}
+        frame = pd.DataFrame([good | {"accelerators": 1, "step_time_s": t} for t in (1.0, -2.0)])
+        with pytest.raises(InvalidInputError, match=r"row 1, column step_time_s: .*-2\.0"):
+            store.add_frame(frame)
+        with pytest.raises(UnknownNameError, match="step_time_s"):
+            store.add_frame(frame.rename(columns={"step_time_s": "step_time"}))
+        with pytest.raises(InvalidInputError, match="row 0, column source"):
+            store.add_frame(frame.drop(columns="source"))
+        assert store.count() == 0
+
+    def test_a_source_of_runs_that_fails_adds_nothing(self, store: Store) -> None:
+        def runs() -> Iterator[Profile]:
+            yield run(1)
+            raise ZeroDivisionError
+
+        with pytest.raises(ZeroDivisionError):
+            store.add(runs())
+        assert store.count() == 0
+
+    def test_a_number_too_large_adds_nothing(self, store: Store) -> None:
+        with pytest.raises(StoreError):
+            store.add([run(1), run(2, layers=1, sample_size=10**30)])
+        assert store.count() == 0
+
+    def test_conditions(self, store: Store) -> None:
+        store.add([run(i) for i in range(10)])
+        store.add([run(20, accelerator="T4", model="it's; DROP TABLE profiles")])
+        assert store.count(model="net-1") == 2
+        assert store.profiles(model=["net-1", "net-2"], accelerator="V100").shape[0] == 4
+        assert store.count(model=None, source="lab") == 11
+        assert store.count(model=[]) == 0
+        assert store.count(model="it's; DROP TABLE profiles") == 1
+        assert store.count(content_hash=[run(3).content_hash]) == 1
+        with pytest.raises(UnknownNameError, match="accelerator"):
+            store.profiles(acelerator="V100")
+
+    def test_the_data_hash_follows_the_content_only(self, store: Store) -> None:
+        seen = [store.data_hash()]
+        store.replace_seed([run(1), run(2)], "a")
+        seen.append(store.data_hash())
+        store.replace_seed([run(1)], "b")
+        seen.append(store.data_hash())
+        store.add([run(3)])
+        seen.append(store.data_hash())
+        store.add([run(3)])
+        assert store.data_hash() == seen[-1]
+        assert len(set(seen)) == len(seen)
+
+    def test_order_of_adding_changes_neither_hash_nor_table(self, store: Store) -> None:
+        store.replace_seed([run(1), run(2), run(3)], "a")
+        first, frame = store.data_hash(), store.profiles()
+        store.replace_seed([], "b")
+        store.replace_seed([run(3), run(2), run(1)], "c")
+        assert store.data_hash() == first
+        changing = ["id", "created_at"]
+        pd.testing.assert_frame_equal(
+            store.profiles().drop(columns=changing), frame.drop(columns=changing)
+        )
+
+    def test_a_new_seed_replaces_the_old_and_spares_the_user(self, store: Store) -> None:
+        assert store.seed_hash() == ""
+        store.add([run(1)])
+        assert store.replace_seed([run(1), run(2), run(3)], "a") == SeedResult(2, 0, 1)
+        store.add([run(3)])
+        assert store.replace_seed([run(4)], "b") == SeedResult(1, 1, 0)
+        assert store.seed_hash() == "b"
+        origins = store.profiles().set_index("step_time_s")["origin"].to_dict()
+        assert origins == {1.1: "user", 3.1: "user", 4.1: "seed"}
+
+    def test_snapshots(self, store: Store) -> None:
+        content = b"price,instance\n" * 1000
+        assert store.add_snapshot("abc", content, as_of=dt.date(2026, 1, 2), rows=1000)
+        assert not store.add_snapshot("abc", b"other", as_of=dt.date(2026, 1, 3), rows=1)
+        found = store.snapshot("abc")
+        assert (found.content, found.as_of, found.rows) == (content, dt.date(2026, 1, 2), 1000)
+        assert found.stored_at.tzinfo is not None
+        with pytest.raises(StoreError, match="no catalog snapshot xyz"):
+            store.snapshot("xyz")
+
+    def test_what_was_added_is_there_after_reopening(self, store_url: str) -> None:
+        with Store.open(store_url) as store:
+            store.add([run(1)])
+        with Store.open(store_url) as store:
+            assert store.count() == 1
+
+    def test_processes_that_open_a_new_store_at_once_all_succeed(self, store_url: str) -> None:
+        in_processes(2, open_and_add, [store_url])
+        with Store.open(store_url) as store:
+            assert store.count() == 2
+
+    def test_threads_and_processes_lose_and_duplicate_nothing(self, store_url: str) -> None:
+        in_processes(2, add_in_threads, store_url)
+        expected = {run(i).step_time_s for i in range(20)}
+        expected |= {run(1000 * (1 + k) + i).step_time_s for k in range(16) for i in range(20)}
+        with Store.open(store_url) as store:
+            assert sorted(store.profiles()["step_time_s"]) == sorted(expected)
