@@ -1,0 +1,1 @@
+"""Sources of prices, one file each, found by walking this package."""
