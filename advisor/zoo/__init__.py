@@ -8,7 +8,7 @@ training job of it::
 """
 
 from advisor.zoo.base import Architecture, Dataset
-from advisor.zoo.hf_config import from_hf_config
+from advisor.zoo.hf.config import from_hf_config
 from advisor.zoo.lookup import get, names
 from advisor.zoo.resolve import resolve
 from advisor.zoo.sizes import from_size

@@ -8,7 +8,7 @@ from typing import Final
 
 from advisor.core.errors import InvalidInputError, UnknownNameError
 from advisor.zoo.base import Architecture
-from advisor.zoo.hf_config import LONGEST_TEXT, from_hf_config
+from advisor.zoo.hf.config import LONGEST_TEXT, from_hf_config
 from advisor.zoo.lookup import find, names
 from advisor.zoo.sizes import EXAMPLES, from_size, is_size
 

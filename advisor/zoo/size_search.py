@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from advisor.zoo import styles
-from advisor.zoo.decoder import DecoderShape, ExpertShape, decoder
+from advisor.zoo.kinds import styles
+from advisor.zoo.kinds.decoder import DecoderShape, ExpertShape, decoder
 
 VOCAB: Final = 32000
 WIDTH_STEP: Final = 128

@@ -8,10 +8,10 @@ from typing import Final
 
 from advisor.core.errors import InvalidInputError
 from advisor.core.units import count, round_significant
-from advisor.zoo import styles
-from advisor.zoo.decoder import DecoderShape, ExpertShape, decoder
+from advisor.zoo.kinds import styles
+from advisor.zoo.kinds.decoder import DecoderShape, ExpertShape, decoder
+from advisor.zoo.kinds.transformer import LanguageModel
 from advisor.zoo.size_search import VOCAB, dense_shape, sparse_shape
-from advisor.zoo.transformer import LanguageModel
 
 SMALLEST: Final = 50e6
 LARGEST: Final = 20e12

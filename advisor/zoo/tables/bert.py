@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.zoo.encoder import EncoderShape, encoder
+from advisor.zoo.kinds.encoder import EncoderShape, encoder
 
 BERT_SOURCE = (
     "Devlin et al. 2018, arXiv 1810.04805; parameters with both heads: model cards "

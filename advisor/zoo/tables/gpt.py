@@ -1,15 +1,15 @@
-"""GPT-2, GPT-3, OPT, BLOOM, Pythia, MPT: decoders with plain feed-forward layers."""
+"""Decoders with plain feed-forward layers: GPT, OPT, BLOOM, Pythia, Phi-2, MPT."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.zoo import styles
-from advisor.zoo.decoder import DecoderShape, decoder
+from advisor.zoo.kinds import styles
+from advisor.zoo.kinds.decoder import DecoderShape, decoder
 
 if TYPE_CHECKING:
     from advisor.zoo.base import Architecture
-    from advisor.zoo.transformer import DecoderStyle
+    from advisor.zoo.kinds.transformer import DecoderStyle
 
 
 class Row(NamedTuple):
@@ -127,6 +127,38 @@ PYTHIA = _family(
         Row("pythia-12b", "Pythia-12B", 5120, 36, 40, 11_846_072_320, (), None, 50688),
     ),
 )
+GPT_NEO = _family(
+    styles.GPT_NEO,
+    "EleutherAI 2021, doi 10.5281/zenodo.5297715; parameters: model cards EleutherAI/gpt-neo",
+    50257,
+    2048,
+    (
+        Row("gpt-neo-125m", "GPT-Neo-125M", 768, 12, 12, 125_198_592),
+        Row("gpt-neo-1.3b", "GPT-Neo-1.3B", 2048, 24, 16, 1_315_575_808),
+        Row("gpt-neo-2.7b", "GPT-Neo-2.7B", 2560, 32, 20, 2_651_307_520, ("gpt-neo-2.7",)),
+    ),
+)
+GPT_J = _family(
+    styles.GPT_J,
+    "Wang and Komatsuzaki 2021, model card EleutherAI/gpt-j-6b",
+    50400,
+    2048,
+    (Row("gpt-j-6b", "GPT-J-6B", 4096, 28, 16, 6_053_381_344, ("gpt-j",)),),
+)
+GPT_NEOX = _family(
+    styles.GPT_NEOX,
+    "Black et al. 2022, arXiv 2204.06745; parameters: model card EleutherAI/gpt-neox-20b",
+    50432,
+    2048,
+    (Row("gpt-neox-20b", "GPT-NeoX-20B", 6144, 44, 64, 20_554_567_680, ("gpt-neox",)),),
+)
+PHI_2 = _family(
+    styles.PHI,
+    "Microsoft 2023, model card microsoft/phi-2",
+    51200,
+    2048,
+    (Row("phi-2", "Phi-2", 2560, 32, 32, 2_779_683_840),),
+)
 MPT = _family(
     styles.MPT,
     "MosaicML 2023, model card mosaicml/mpt-7b",
@@ -141,4 +173,16 @@ MPT = _family(
     (Row("mpt-30b", "MPT-30B", 7168, 48, 64, 29.95e9),),
 )
 
-MODELS = GPT_2 + GPT_3 + OPT + OPT_350M + BLOOM + PYTHIA + MPT
+MODELS = (
+    *GPT_2,
+    *GPT_3,
+    *OPT,
+    *OPT_350M,
+    *BLOOM,
+    *PYTHIA,
+    *GPT_NEO,
+    *GPT_J,
+    *GPT_NEOX,
+    *PHI_2,
+    *MPT,
+)

@@ -1,16 +1,16 @@
-"""Llama, Mistral, Qwen, Gemma: decoders with gated feed-forward layers."""
+"""Decoders with gated feed-forward layers: Llama, Mistral, Qwen, Gemma, Phi-3, OLMo."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from advisor.zoo import styles
-from advisor.zoo.decoder import DecoderShape, decoder
+from advisor.zoo.kinds import styles
+from advisor.zoo.kinds.decoder import DecoderShape, decoder
 
 if TYPE_CHECKING:
     from advisor.zoo.base import Architecture
-    from advisor.zoo.transformer import DecoderStyle
+    from advisor.zoo.kinds.transformer import DecoderStyle
 
 
 class Row(NamedTuple):
@@ -217,15 +217,55 @@ GEMMA_2 = _family(
     ),
 )
 
+GEMMA = _family(
+    styles.GEMMA,
+    "Gemma Team 2024, arXiv 2403.08295, tables 1 and 2; parameters: model cards google/gemma",
+    256000,
+    8192,
+    (
+        Row("gemma-2b", "Gemma-2B", 2048, 18, 8, 1, 16384, 2_506_172_416, (), 256),
+        Row("gemma-7b", "Gemma-7B", 3072, 28, 16, 16, 24576, 8_537_680_896, (), 256),
+    ),
+)
+PHI_3 = _family(
+    styles.LLAMA,
+    "Abdin et al. 2024, arXiv 2404.14219; parameters: model card microsoft/Phi-3-mini-4k-instruct",
+    32064,
+    4096,
+    (
+        Row(
+            "phi-3-mini",
+            "Phi-3-mini",
+            3072,
+            32,
+            32,
+            32,
+            8192,
+            3_821_079_552,
+            ("phi-3-mini-4k-instruct",),
+        ),
+    ),
+)
+OLMO = _family(
+    styles.OLMO,
+    "Groeneveld et al. 2024, arXiv 2402.00838, table 1; parameters: model card allenai/OLMo-7B-hf",
+    50304,
+    2048,
+    (Row("olmo-7b", "OLMo-7B", 4096, 32, 32, 32, 11008, 6_888_095_744),),
+)
+
 MODELS = (
-    LLAMA_1
-    + LLAMA_2
-    + LLAMA_3
-    + LLAMA_3_2
-    + MISTRAL
-    + TINY_LLAMA
-    + QWEN_2
-    + QWEN_2_5
-    + QWEN_3
-    + GEMMA_2
+    *LLAMA_1,
+    *LLAMA_2,
+    *LLAMA_3,
+    *LLAMA_3_2,
+    *MISTRAL,
+    *TINY_LLAMA,
+    *QWEN_2,
+    *QWEN_2_5,
+    *QWEN_3,
+    *GEMMA,
+    *GEMMA_2,
+    *PHI_3,
+    *OLMO,
 )

@@ -1,10 +1,10 @@
-"""Mixtures of experts: Mixtral, Qwen, DeepSeek."""
+"""Mixtures of experts: Mixtral, Qwen, DeepSeek, GPT-OSS."""
 
 from __future__ import annotations
 
-from advisor.zoo import styles
-from advisor.zoo.attention import LatentAttention
-from advisor.zoo.decoder import DecoderShape, ExpertShape, decoder
+from advisor.zoo.kinds import styles
+from advisor.zoo.kinds.decoder import DecoderShape, ExpertShape, decoder
+from advisor.zoo.layers.attention import LatentAttention
 
 MIXTRAL_SOURCE = "Jiang et al. 2024, arXiv 2401.04088, table 1; parameters: model card mistralai"
 QWEN_3_SOURCE = "Yang et al. 2025, arXiv 2505.09388, table 2; parameters: model cards Qwen/Qwen3"
@@ -158,5 +158,29 @@ MODELS = (
         source="DeepSeek-AI 2024, arXiv 2412.19437, section 4.2: 671B, 37B active, without the "
         "module that predicts a second token",
         aliases=("deepseek-r1",),
+    ),
+    *(
+        decoder(
+            styles.GPT_OSS,
+            DecoderShape(
+                vocab=201088,
+                hidden=2880,
+                layers=layers,
+                heads=64,
+                kv_heads=8,
+                head_dim=64,
+                inner=2880,
+                longest=131072,
+                experts=ExpertShape(count=count, per_token=4, inner=2880, router_bias=True),
+            ),
+            name=name,
+            title=title,
+            published_params=published,
+            source="OpenAI 2025, arXiv 2508.10925, table 1",
+        )
+        for name, title, layers, count, published in (
+            ("gpt-oss-20b", "GPT-OSS-20B", 24, 32, 20.91e9),
+            ("gpt-oss-120b", "GPT-OSS-120B", 36, 128, 116.83e9),
+        )
     ),
 )

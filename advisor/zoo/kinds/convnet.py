@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from advisor.domain import Model
 from advisor.zoo.base import Architecture
-from advisor.zoo.network import Feature, Network
+from advisor.zoo.layers.network import Feature, Network
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from advisor.zoo.linear import Linear, total_params
+from advisor.zoo.layers.linear import Linear, total_params
 
 SCORE_ELEMENTS_PER_PAIR = 2.5
 """Kept per head and (query, key) pair when attention is not fused.

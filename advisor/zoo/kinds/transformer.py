@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from advisor.domain import Model
-from advisor.zoo.attention import Attention, LatentAttention
 from advisor.zoo.base import Architecture
-from advisor.zoo.block import DROPOUT_MASK_ELEMENTS, Block, Stack
-from advisor.zoo.feed_forward import Experts, FeedForward
-from advisor.zoo.linear import Linear, total_flops_per_token, total_params
+from advisor.zoo.layers.attention import Attention, LatentAttention
+from advisor.zoo.layers.block import DROPOUT_MASK_ELEMENTS, Block, Stack
+from advisor.zoo.layers.feed_forward import Experts, FeedForward
+from advisor.zoo.layers.linear import Linear, total_flops_per_token, total_params
 
 LOGIT_ELEMENTS = 2
 """The loss keeps logits in single precision: four bytes, two elements of two bytes each."""

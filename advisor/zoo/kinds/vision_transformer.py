@@ -7,11 +7,11 @@ from typing import ClassVar
 
 from advisor.core.errors import InvalidInputError
 from advisor.domain import Model
-from advisor.zoo.attention import Attention
 from advisor.zoo.base import Architecture, Dataset
-from advisor.zoo.block import Block, Stack
-from advisor.zoo.feed_forward import FeedForward
-from advisor.zoo.linear import Linear
+from advisor.zoo.layers.attention import Attention
+from advisor.zoo.layers.block import Block, Stack
+from advisor.zoo.layers.feed_forward import FeedForward
+from advisor.zoo.layers.linear import Linear
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -91,6 +91,11 @@ class Fields:
             return default
         return value
 
+    def length(self, name: str) -> int:
+        """Return the entries of an object or list, 0 if it is missing."""
+        value = self._values.get(name)
+        return len(value) if isinstance(value, dict | list) else 0
+
     def has(self, name: str) -> bool:
         """Return whether a field is there and not null."""
         return self._values.get(name) is not None

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from advisor.domain import Family
-from advisor.zoo.block import Stack
-from advisor.zoo.feed_forward import Experts
-from advisor.zoo.linear import Linear
-from advisor.zoo.transformer import DecoderStyle, LanguageModel
+from advisor.zoo.kinds.transformer import DecoderStyle, LanguageModel
+from advisor.zoo.layers.block import Stack
+from advisor.zoo.layers.feed_forward import Experts
+from advisor.zoo.layers.linear import Linear
 
 if TYPE_CHECKING:
-    from advisor.zoo.attention import LatentAttention
+    from advisor.zoo.layers.attention import LatentAttention
 
 LONGEST_DEFAULT_SEQUENCE = 8192
 """Contexts beyond it are reached in a short last phase, not over most of the training."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from advisor.zoo.attention import Attention, LatentAttention
-from advisor.zoo.feed_forward import Experts, FeedForward
-from advisor.zoo.linear import total_dimensions, total_flops_per_token
+from advisor.zoo.layers.attention import Attention, LatentAttention
+from advisor.zoo.layers.feed_forward import Experts, FeedForward
+from advisor.zoo.layers.linear import total_dimensions, total_flops_per_token
 
 DROPOUT_MASK_ELEMENTS = 0.5
 """A mask takes one byte where an element takes two."""

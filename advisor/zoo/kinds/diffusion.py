@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from advisor.domain import Model
-from advisor.zoo.attention import Attention
 from advisor.zoo.base import Architecture, Dataset
-from advisor.zoo.block import Block, Stack
-from advisor.zoo.feed_forward import FeedForward
-from advisor.zoo.linear import Linear, total_flops_per_token, total_params
-from advisor.zoo.vision_transformer import check_divisible
+from advisor.zoo.kinds.vision_transformer import check_divisible
+from advisor.zoo.layers.attention import Attention
+from advisor.zoo.layers.block import Block, Stack
+from advisor.zoo.layers.feed_forward import FeedForward
+from advisor.zoo.layers.linear import Linear, total_flops_per_token, total_params
 
 LATENT_FACTOR = 8
 """The autoencoder makes a latent of one eighth of the image side."""

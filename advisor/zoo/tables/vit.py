@@ -1,17 +1,13 @@
-"""Image classifiers for ImageNet: vision transformers and ResNets."""
+"""Vision transformers for ImageNet."""
 
 from __future__ import annotations
 
-from functools import partial
-
-from advisor.zoo.convnet import ConvNet
-from advisor.zoo.residual import resnet
+from advisor.zoo.kinds.vision_transformer import vision_transformer
 from advisor.zoo.tables.datasets import IMAGENET
-from advisor.zoo.vision_transformer import vision_transformer
 
 VIT_SOURCE = "Dosovitskiy et al. 2020, arXiv 2010.11929, table 1; parameters: torchvision"
 
-VISION_TRANSFORMERS = tuple(
+MODELS = tuple(
     vision_transformer(
         name=name,
         title=title,
@@ -61,25 +57,3 @@ VISION_TRANSFORMERS = tuple(
         ("vit-h-14", "ViT-H/14", 14, 1280, 32, 16, 632_045_800, VIT_SOURCE, ("vit-huge",)),
     )
 )
-
-RESNETS = tuple(
-    ConvNet(
-        name=name,
-        title=title,
-        family="cnn",
-        default_sample_size=224,
-        published_params=published,
-        source="He et al. 2015, arXiv 1512.03385, table 1; parameters: torchvision",
-        dataset=IMAGENET,
-        build=partial(resnet, blocks=blocks, bottleneck=bottleneck),
-    )
-    for name, title, blocks, bottleneck, published in (
-        ("resnet-18", "ResNet-18", (2, 2, 2, 2), False, 11_689_512),
-        ("resnet-34", "ResNet-34", (3, 4, 6, 3), False, 21_797_672),
-        ("resnet-50", "ResNet-50", (3, 4, 6, 3), True, 25_557_032),
-        ("resnet-101", "ResNet-101", (3, 4, 23, 3), True, 44_549_160),
-        ("resnet-152", "ResNet-152", (3, 8, 36, 3), True, 60_192_808),
-    )
-)
-
-MODELS = VISION_TRANSFORMERS + RESNETS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from advisor.zoo.network import Feature, Network
+from advisor.zoo.layers.network import Feature, Network
 
 EXPANSION = 4
 """A bottleneck block puts out four times its inner channels."""
@@ -26,8 +26,9 @@ def resnet(
     widths: tuple[int, ...] = (64, 128, 256, 512),
     stem: int = 64,
     classes: int = 1000,
+    small_images: bool = False,
 ) -> Feature:
-    """Add a ResNet for ImageNet, with the stride in the 3 × 3 convolution ("v1.5").
+    """Add a ResNet, with the stride of a bottleneck in its 3 × 3 convolution ("v1.5").
 
     Parameters
     ----------
@@ -45,9 +46,13 @@ def resnet(
         Channels of the first convolution.
     classes : int
         Classes to tell apart.
+    small_images : bool
+        Whether a 3 × 3 convolution takes the place of the 7 × 7 one with pooling (CIFAR-10).
     """
-    x = net.relu(conv_norm(net, x, stem, 7, 2))
-    x = net.pool(x, 3, 2)
+    if small_images:
+        x = net.relu(conv_norm(net, x, stem, 3))
+    else:
+        x = net.pool(net.relu(conv_norm(net, x, stem, 7, 2)), 3, 2)
     for stage, (width, repeats) in enumerate(zip(widths, blocks, strict=True)):
         for index in range(repeats):
             stride = 2 if stage and not index else 1

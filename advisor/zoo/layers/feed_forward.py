@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from advisor.zoo.linear import Linear, total_flops_per_token, total_params
+from advisor.zoo.layers.linear import Linear, total_flops_per_token, total_params
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from advisor.zoo.transformer import DecoderStyle
+from advisor.zoo.kinds.transformer import DecoderStyle
 
 GPT2 = DecoderStyle(
     qkv_bias=True, out_bias=True, ffn_bias=True, learned_positions=True, tied=True, dropout=True
 )
 OPT = replace(GPT2, relu=True, spare_positions=2)
 BLOOM = DecoderStyle(qkv_bias=True, out_bias=True, ffn_bias=True, embedding_norm=True, tied=True)
-GPT_NEO = replace(GPT2, qkv_bias=False)
+GPT_NEO = replace(GPT2, qkv_bias=False)  # output projection has a bias all the same
 GPT_NEOX = DecoderStyle(qkv_bias=True, out_bias=True, ffn_bias=True, parallel=True)
 GPT_J = DecoderStyle(ffn_bias=True, head_bias=True, norms_per_block=1, parallel=True)
 PHI = DecoderStyle(
@@ -36,3 +36,4 @@ OLMO = replace(LLAMA, norm_vectors=0)
 OPT_350M = replace(OPT, final_norm=False)
 STABLELM = DecoderStyle(gated=True)
 STARCODER2 = DecoderStyle(qkv_bias=True, out_bias=True, ffn_bias=True, tied=True)
+GPT_OSS = replace(LLAMA, qkv_bias=True, out_bias=True, ffn_bias=True)

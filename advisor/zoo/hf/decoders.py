@@ -5,14 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from advisor.zoo import styles
-from advisor.zoo.attention import LatentAttention
-from advisor.zoo.decoder import DecoderShape, ExpertShape, decoder
-from advisor.zoo.hf_fields import LARGEST_LAYERS, LARGEST_LENGTH, LARGEST_VOCAB, Fields
-from advisor.zoo.transformer import DecoderStyle, LanguageModel
+from advisor.zoo.hf.fields import LARGEST_LAYERS, LARGEST_LENGTH, LARGEST_VOCAB, Fields
+from advisor.zoo.kinds import styles
+from advisor.zoo.kinds.decoder import (
+    LONGEST_DEFAULT_SEQUENCE,
+    DecoderShape,
+    ExpertShape,
+    decoder,
+)
+from advisor.zoo.kinds.transformer import DecoderStyle, LanguageModel
+from advisor.zoo.layers.attention import LatentAttention
 
 PLAIN_EXPANSION: Final = 4
 """Inner width over hidden where a configuration does not tell."""
+EXPERT_FIELDS: Final = ("num_local_experts", "n_routed_experts", "num_experts")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,7 +38,7 @@ class DecoderFields:
     experts, expert_inner, shared_inner : tuple of str
         Names of the fields of a mixture of experts; empty: there is none.
     shared_gate, router_bias : bool
-        See `advisor.zoo.feed_forward.Experts`.
+        See `advisor.zoo.layers.feed_forward.Experts`.
     latent : bool
         Whether attention is multi-head latent.
     """
@@ -109,10 +115,25 @@ DECODERS: Final[dict[str, DecoderFields]] = {
         shared_gate=True,
     ),
     "qwen3_moe": DecoderFields(style=styles.QWEN3, head_dim=128, experts=("num_experts",)),
+    "gpt_oss": DecoderFields(
+        style=styles.GPT_OSS,
+        experts=("num_local_experts",),
+        expert_inner=("intermediate_size",),
+        router_bias=True,
+    ),
     "deepseek_v2": DEEPSEEK,
     "deepseek_v3": replace(DEEPSEEK, router_bias=True),
 }
-GENERIC: Final = replace(LLAMA, inner_given=True)
+
+
+def generic_fields(fields: Fields) -> DecoderFields:
+    """Return how to read a model type that is not known: as Llama, Mixtral or DeepSeek."""
+    if fields.has("kv_lora_rank"):
+        return DEEPSEEK
+    experts = tuple(name for name in EXPERT_FIELDS if fields.has(name))
+    if not experts:
+        return LLAMA
+    return replace(LLAMA, experts=experts, expert_inner=("moe_intermediate_size", *LLAMA.inner))
 
 
 def read_decoder(
@@ -126,7 +147,7 @@ def read_decoder(
         If fields are missing or wrong; the message names all of them.
     """
     style = _style(fields, names.style)
-    shape = _shape(fields, names)
+    shape = _shape(fields, names, longest_given=style.learned_positions)
     fields.check()
     return decoder(style, shape, name=name, title=name, source=source, assumptions=assumptions)
 
@@ -149,11 +170,13 @@ def _style(fields: Fields, style: DecoderStyle) -> DecoderStyle:
     )
 
 
-def _shape(fields: Fields, names: DecoderFields) -> DecoderShape:
+def _shape(fields: Fields, names: DecoderFields, *, longest_given: bool) -> DecoderShape:
     hidden = fields.count(*names.hidden)
     layers = fields.count(*names.layers, most=LARGEST_LAYERS)
     heads = fields.count(*names.heads)
-    inner_default = None if names.inner_given else PLAIN_EXPANSION * hidden
+    expansion = fields.count("expansion_ratio", default=PLAIN_EXPANSION)
+    inner_default = None if names.inner_given else expansion * hidden
+    longest_default = None if longest_given else LONGEST_DEFAULT_SEQUENCE
     latent = _latent(fields, hidden, heads) if names.latent else None
     embedding_width = fields.count("word_embed_proj_dim", default=hidden)
     return DecoderShape(
@@ -164,7 +187,7 @@ def _shape(fields: Fields, names: DecoderFields) -> DecoderShape:
         kv_heads=_kv_heads(fields, names, heads),
         head_dim=None if latent else _head_dim(fields, names, hidden, heads),
         inner=fields.count(*names.inner, default=inner_default),
-        longest=fields.count(*names.longest, most=LARGEST_LENGTH, default=2048),
+        longest=fields.count(*names.longest, most=LARGEST_LENGTH, default=longest_default),
         embedding_width=embedding_width if embedding_width != hidden else None,
         latent=latent,
         experts=_experts(fields, names, layers) if names.experts else None,

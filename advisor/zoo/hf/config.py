@@ -10,9 +10,9 @@ from typing import Any, Final
 from advisor.core.errors import InvalidInputError
 from advisor.core.units import NBSP, count
 from advisor.zoo.base import Architecture
-from advisor.zoo.hf_decoders import DECODERS, GENERIC, read_decoder
-from advisor.zoo.hf_fields import Fields
-from advisor.zoo.hf_others import OTHERS
+from advisor.zoo.hf.decoders import DECODERS, generic_fields, read_decoder
+from advisor.zoo.hf.fields import Fields
+from advisor.zoo.hf.others import OTHERS
 
 LONGEST_TEXT: Final = 1_000_000
 USUAL_FIELDS: Final = ("hidden_size", "num_hidden_layers", "num_attention_heads")
@@ -46,7 +46,7 @@ def from_hf_config(text: str, name: str = "") -> Architecture:
         values = inner
     kind = values.get("model_type")
     kind = kind if isinstance(kind, str) else ""
-    label = name or _label(values)
+    label = (name or _label(values)).strip().rstrip("/").rsplit("/", 1)[-1]
     architecture = _read(values, kind, label or kind or "custom", assumptions)
     if label:
         return architecture
@@ -73,7 +73,7 @@ def _read(
                 where=WHERE,
                 todo="Paste the config.json of a model, or name a model or a size such as “7B”.",
             )
-        names = GENERIC
+        names = generic_fields(fields)
         known = f"model type “{kind}” is not known" if kind else "no model type is given"
         assumptions += (f"{known}: read as a Llama-like decoder",)
     architecture = read_decoder(fields, names, name=label, source=SOURCE, assumptions=assumptions)
@@ -114,10 +114,10 @@ def _parse(text: str) -> dict[str, Any]:
 def _label(values: dict[str, Any]) -> str:
     """Return the name that the file gives itself."""
     given = values.get("_name_or_path")
-    return given.rstrip("/").rsplit("/", 1)[-1] if isinstance(given, str) else ""
+    return given if isinstance(given, str) else ""
 
 
 def _slug(title: str) -> str:
     """Return a canonical name: lower case with hyphens."""
-    slug = re.sub(r"[^a-z0-9.]+", "-", title.rsplit("/", 1)[-1].casefold()).strip("-")
+    slug = re.sub(r"[^a-z0-9.]+", "-", title.casefold()).strip("-")
     return slug or "custom"

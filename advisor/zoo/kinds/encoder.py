@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from advisor.zoo.attention import Attention
-from advisor.zoo.block import Block, Stack
-from advisor.zoo.feed_forward import FeedForward
-from advisor.zoo.linear import Linear
-from advisor.zoo.transformer import LanguageModel
+from advisor.zoo.kinds.transformer import LanguageModel
+from advisor.zoo.layers.attention import Attention
+from advisor.zoo.layers.block import Block, Stack
+from advisor.zoo.layers.feed_forward import FeedForward
+from advisor.zoo.layers.linear import Linear
 
 MASKED_SHARE = 0.15
 """Share of tokens that are predicted (Devlin et al. 2018, arXiv 1810.04805, section 3.1)."""

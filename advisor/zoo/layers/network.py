@@ -12,9 +12,13 @@ is counted once:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from advisor.core.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from advisor.zoo.layers.block import Block
 
 
 @dataclass(slots=True)
@@ -47,6 +51,10 @@ class Network:
         Elements kept for the backward pass.
     largest : int
         Elements of the largest output of a convolution.
+    attention_flops, score_elements : float
+        The part of the FLOPs spent on attention scores, and what they keep if not fused.
+    adapter_dimensions : int
+        Inputs plus outputs of the linear layers inside transformer blocks.
     """
 
     params: int = 0
@@ -54,7 +62,10 @@ class Network:
     layers: int = 0
     flops: float = 0.0
     kept: float = 0.0
-    largest: int = field(default=0)
+    largest: int = 0
+    attention_flops: float = 0.0
+    score_elements: float = 0.0
+    adapter_dimensions: int = 0
 
     def conv(
         self,
@@ -88,6 +99,23 @@ class Network:
         self.flops += 2.0 * weights
         self.layers += 1
         return Feature(outputs, 1)
+
+    def linear_each(self, x: Feature, channels: int, *, bias: bool = True) -> Feature:
+        """Add a linear layer over the channels of every position."""
+        return self.conv(x, channels, 1, bias=bias)
+
+    def transformer(self, x: Feature, block: Block, times: int, context: int) -> Feature:
+        """Add transformer blocks over the positions of `x`, attending to `context` tokens."""
+        tokens = x.side**2
+        attention_flops = times * block.attention_flops(tokens, context)
+        self.params += times * block.params
+        self.flops += times * block.matmul_flops(tokens, context) + attention_flops
+        self.attention_flops += attention_flops
+        self.kept += times * block.kept_elements(tokens, context)
+        self.score_elements += times * block.score_elements(tokens, context)
+        self.adapter_dimensions += times * block.adapter_dimensions
+        self.layers += times
+        return Feature(x.channels, x.side)
 
     def norm(self, x: Feature) -> Feature:
         """Add a batch, layer or group normalisation with scale and shift per channel."""

@@ -1,0 +1,1 @@
+"""What networks are made of, with parameters, FLOPs and kept elements counted."""

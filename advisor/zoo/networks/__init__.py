@@ -1,0 +1,1 @@
+"""Convolutional networks, written as the layers they add to a counter."""
