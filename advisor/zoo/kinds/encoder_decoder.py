@@ -9,7 +9,6 @@ from typing import ClassVar, Final
 
 from advisor.domain import Model
 from advisor.zoo.base import Architecture
-from advisor.zoo.kinds.transformer import LOGIT_ELEMENTS
 from advisor.zoo.layers.block import Stack
 from advisor.zoo.layers.linear import Linear, total_params
 
@@ -93,9 +92,8 @@ class EncoderDecoder(Architecture):
         )
 
     def _kept_outside(self, source: int, target: int) -> int:
-        """Return inputs of the last norms, encoder output, input of the head, logits, frontend."""
-        hidden = self.encoder.hidden
-        ends = 2 * (source + target) * hidden + LOGIT_ELEMENTS * target * self.vocab
+        """Return inputs of the last norms, encoder output, input of the head and frontend."""
+        ends = 2 * (source + target) * self.encoder.hidden
         return ends + sum(times * linear.outputs for linear, times in self.frontend)
 
 

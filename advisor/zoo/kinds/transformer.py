@@ -16,9 +16,6 @@ from advisor.zoo.layers.block import DROPOUT_MASK_ELEMENTS, Block, Stack
 from advisor.zoo.layers.feed_forward import Experts, FeedForward
 from advisor.zoo.layers.linear import Linear, total_flops_per_token, total_params
 
-LOGIT_ELEMENTS = 2
-"""The loss keeps logits in single precision: four bytes, two elements of two bytes each."""
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LanguageModel(Architecture):
@@ -134,16 +131,17 @@ class LanguageModel(Architecture):
         return self.predicted_share * tokens * per_token + pooled
 
     def _kept(self, tokens: int) -> float:
-        """Return the elements kept outside the blocks.
+        """Return the elements kept outside the blocks, without the logits.
 
-        Dropout mask of the embedding, inputs of norms and head, and logits in single precision
-        (Korthikanti et al. 2022, arXiv 2205.05198, section 4.3).
+        Dropout mask of the embedding and inputs of the outer norms and the head (Korthikanti et
+        al. 2022, arXiv 2205.05198, section 4.3). Logits are tokens × vocabulary elements in
+        single precision whatever the rest is trained in, so the memory model counts them apart.
         """
         block, _ = self.stack.parts[0]
         mask = DROPOUT_MASK_ELEMENTS * self.stack.hidden if block.dropout else 0.0
         norms = self.outer_norms * self.stack.hidden
         linears = sum(linear.inputs + linear.outputs for linear in self.token_linears)
-        predicted = self._head_width + linears + LOGIT_ELEMENTS * self.vocab
+        predicted = self._head_width + linears
         return tokens * (mask + norms + self.predicted_share * predicted)
 
 
