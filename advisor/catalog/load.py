@@ -63,7 +63,7 @@ def assemble(tables: CatalogTables, today: dt.date, notes: list[str] | None = No
     free = ~(offers["usd_per_h"] > 0)
     if free.any():
         # Price interfaces answer 0 for what they do not know; unknown is not free.
-        notes.append(f"{int(free.sum())} offers without a positive price were left out.")
+        notes.append(f"Offers left out because their price is not positive: {int(free.sum())}.")
         offers = offers[~free]
     known = set(get_args(Market))
     strange = sorted(set(offers["market"].unique()) - known)

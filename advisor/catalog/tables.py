@@ -133,6 +133,8 @@ def read_table(path: Path, table: Table) -> pd.DataFrame:
     missing = [column for column in table.columns if column not in frame]
     if missing:
         raise CatalogError(f"no column {missing[0]}.", where=str(path), todo=REPAIR)
+    if not isinstance(frame.index, pd.RangeIndex):
+        raise CatalogError("rows have more cells than the header.", where=str(path), todo=REPAIR)
     if frame.empty:
         raise CatalogError("the table has no rows.", where=str(path), todo=REPAIR)
     return check_table(frame[list(table.columns)], table, str(path))
@@ -151,19 +153,21 @@ def check_table(frame: pd.DataFrame, table: Table, where: str) -> pd.DataFrame:
         if kind == "text":
             converted[column] = text
             continue
-        values = _numbers(text) if kind == "number" else _dates(text)
-        _refuse(values.isna() & (text != ""), frame, column, f"is no {kind}", where)
+        blank = text == ""
+        given = text.mask(blank)
+        values = _numbers(given) if kind == "number" else _dates(given)
+        _refuse(values.isna() & ~blank, frame, column, f"is no {kind}", where)
         converted[column] = values
     return pd.DataFrame(converted)
 
 
 def _numbers(text: pd.Series[str]) -> pd.Series[float]:
-    values = pd.to_numeric(text.where(text != ""), errors="coerce").astype(float)
+    values = pd.to_numeric(text, errors="coerce").astype(float)
     return values.where(values.abs() != float("inf"))
 
 
 def _dates(text: pd.Series[str]) -> pd.Series[pd.Timestamp]:
-    days = pd.to_datetime(text.where(text != ""), format="%Y-%m-%d", errors="coerce")
+    days = pd.to_datetime(text, format="%Y-%m-%d", errors="coerce")
     return days.astype("datetime64[s]")
 
 
@@ -171,11 +175,9 @@ def _refuse(bad: pd.Series, frame: pd.DataFrame, column: str, what: str, where: 
     if not bad.any():
         return
     position = int(bad.to_numpy().argmax())
-    names = [name for name in column.split(", ") if name in frame]
-    given = ", ".join(str(frame[name].iloc[position]) for name in names)
-    shown = f" “{given}”" if given else ""
+    given = ", ".join(str(frame[name].iloc[position]) for name in column.split(", "))
     raise CatalogError(
-        f"{shown.strip()} {what}.".strip(),
+        f"“{given}” {what}." if given else f"the cell {what}.",
         where=f"{where}, row {position + 2}, column {column}",  # the header is row 1
         todo=REPAIR,
     )

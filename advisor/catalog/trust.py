@@ -53,10 +53,7 @@ def with_flags(offers: pd.DataFrame, today: dt.date) -> pd.DataFrame:
     price = frame["usd_per_h"].to_numpy()
     on_demand = _on_demand(frame)
     age_days = (pd.Timestamp(today) - frame["as_of"]).dt.days.to_numpy()
-    per_device = frame["usd_per_h"] / frame["accelerators"]
-    groups = [frame["accelerator"].to_numpy(), market]
-    typical = per_device.groupby(groups).transform("median")
-    ratio = (per_device / typical).to_numpy()
+    ratio = _typical_ratio(frame)
     with np.errstate(invalid="ignore"):
         far = (ratio > PLAUSIBLE_FACTOR) | (ratio < 1 / PLAUSIBLE_FACTOR)
         far |= spot & (price / on_demand < PLAUSIBLE_SPOT_RATIO)
@@ -72,6 +69,19 @@ def with_flags(offers: pd.DataFrame, today: dt.date) -> pd.DataFrame:
     reserved = ~spot & (market != "on_demand")
     frame["rankable"] = ~(frame["implausible"] | (frame["reservation_only"] & reserved))
     return frame
+
+
+def _typical_ratio(frame: pd.DataFrame) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Price of one device over what that accelerator costs in that market.
+
+    Typical is the median over the clouds of each cloud's median: a cloud with many regions counts
+    once, or a dear one would make the price of every cheap one look wrong.
+    """
+    kind = ["accelerator", "market"]
+    device = frame[[*kind, "cloud"]].assign(usd=frame["usd_per_h"] / frame["accelerators"])
+    by_cloud = device.groupby([*kind, "cloud"], observed=True)["usd"].median()
+    typical = by_cloud.groupby(level=kind, observed=True).median().rename("typical")
+    return (device["usd"] / device.join(typical, on=kind)["typical"]).to_numpy()
 
 
 def _on_demand(frame: pd.DataFrame) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
