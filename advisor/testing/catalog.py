@@ -142,6 +142,6 @@ class ProviderContract:
             machine = catalog.machine(str(row.cloud), str(row.instance_type))
             assert machine.accelerators == row.accelerators
         key = ["cloud", "instance_type", "region", "market"]
-        for row in catalog.offers.iloc[::97].to_dict("records"):
-            offer = catalog.offer(*(row[column] for column in key))
-            assert offer.usd_per_h == row["usd_per_h"]
+        for record in catalog.offers.iloc[::97].to_dict("records"):
+            offer = catalog.offer(*(record[column] for column in key))
+            assert offer.usd_per_h == record["usd_per_h"]
