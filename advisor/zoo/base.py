@@ -8,8 +8,9 @@ from typing import ClassVar
 
 from advisor.core.errors import InvalidInputError
 from advisor.domain import Family, Model
+from advisor.zoo.checks import positive_whole
 
-LARGEST_SAMPLE_SIZE = 10_000_000
+LARGEST_IMAGE_SIDE = 16_384
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,6 +64,8 @@ class Architecture(ABC):
     """What one sample is called, in the singular."""
     size_word: ClassVar[str]
     """What the sample size is called."""
+    absurd_size: ClassVar[int] = 10_000_000
+    """Beyond it a sample size is a mistake, whatever the architecture."""
 
     @property
     @abstractmethod
@@ -103,17 +106,13 @@ class Architecture(ABC):
         """
         if sample_size is None:
             return self.default_sample_size
-        if isinstance(sample_size, bool) or not isinstance(sample_size, int) or sample_size < 1:
+        usual = f"{self.title} is usually trained with {self.default_sample_size:,}."
+        size = positive_whole(sample_size, "sample_size", self.absurd_size, todo=usual)
+        limit = self.largest_sample_size
+        if limit is not None and size > limit:
             raise InvalidInputError(
-                f"the {self.size_word} must be a whole number of at least 1, not {sample_size!r}.",
-                where="sample_size",
-                todo=f"{self.title} is usually trained with {self.default_sample_size}.",
-            )
-        limit = self.largest_sample_size or LARGEST_SAMPLE_SIZE
-        if sample_size > limit:
-            raise InvalidInputError(
-                f"{self.title} takes a {self.size_word} of at most {limit:,}, not {sample_size:,}.",
+                f"{self.title} takes a {self.size_word} of at most {limit:,}, not {size:,}.",
                 where="sample_size",
                 todo=f"Choose {limit:,} or less.",
             )
-        return sample_size
+        return size

@@ -8,33 +8,33 @@ from typing import Final, TypeVar
 from advisor.core.errors import InvalidInputError
 
 Choice = TypeVar("Choice", bound=str)
-CLOSEST: Final = 3
+LONGEST_SHOWN: Final = 40
 
 
-def positive_number(value: object, option: str, most: float) -> float:
+def positive_number(value: object, option: str, most: float, *, todo: str) -> float:
     """Return a number above 0 and up to `most`.
 
     Raises
     ------
     InvalidInputError
-        If it is none; the message names the `option`.
+        If it is none; the message names the `option` and says what to do.
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= most:
         raise InvalidInputError(
             f"a number above 0 and up to {most:g} is needed, not {_show(value)}.",
             where=option,
-            todo=f"Give {option} such a number.",
+            todo=todo,
         )
     return float(value)
 
 
-def positive_whole(value: object, option: str, most: int) -> int:
-    """Return a whole number from 1 to `most`.
+def positive_whole(value: object, option: str, most: int, *, todo: str) -> int:
+    """Return a whole number from 1 to `most`, also one written as 4096.0.
 
     Raises
     ------
     InvalidInputError
-        If it is none; the message names the `option`.
+        If it is none; the message names the `option` and says what to do.
     """
     number = value
     if isinstance(number, float) and math.isfinite(number) and number.is_integer():
@@ -43,7 +43,7 @@ def positive_whole(value: object, option: str, most: int) -> int:
         raise InvalidInputError(
             f"a whole number from 1 to {most:,} is needed, not {_show(value)}.",
             where=option,
-            todo=f"Give {option} such a number.",
+            todo=todo,
         )
     return number
 
@@ -70,4 +70,4 @@ def _join(words: tuple[str, ...]) -> str:
 
 def _show(value: object) -> str:
     text = f"“{value}”" if isinstance(value, str) else repr(value)
-    return text if len(text) <= 40 else text[:40] + "…"
+    return text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "…"

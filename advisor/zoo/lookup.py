@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
+from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
@@ -55,15 +56,18 @@ def get(name: str) -> Architecture:
 def find(name: str) -> Architecture | None:
     """Return the architecture of a name, or None."""
     known = _by_folded_name()
-    rest = name.strip()[:LONGEST_NAME].casefold().rsplit("/", 1)[-1]
-    while True:
-        found = known.get(fold(rest))
-        if found is not None:
-            return found
+    return next((known[key] for key in _readings(name) if key in known), None)
+
+
+def _readings(name: str) -> Iterator[str]:
+    """Yield what a name may mean: as it is, without its owner, without its last endings."""
+    whole = name.strip()[:LONGEST_NAME].casefold()
+    yield fold(whole)
+    rest = whole.rsplit("/", 1)[-1]
+    while rest:
+        yield fold(rest)
         shorter = QUALIFIER.sub("", rest)
-        if shorter == rest:
-            return None
-        rest = shorter
+        rest = shorter if shorter != rest else ""
 
 
 def fold(name: str) -> str:

@@ -29,6 +29,14 @@ UNEVEN: Final = 0.1
 """What it costs a shape if tensor or pipeline parallelism cannot cut it evenly."""
 
 
+class Sparse(NamedTuple):
+    """A decoder and the mixture of experts to put into it, with how unusual they are."""
+
+    oddness: float
+    shape: DecoderShape
+    experts: ExpertShape
+
+
 class _Probe(NamedTuple):
     """Parameters outside the blocks, and those of one block."""
 
@@ -66,32 +74,31 @@ def dense_shape(params: float) -> DecoderShape:
     return _shape(hidden, layers, inner)
 
 
-def sparse_shape(total: float, active: float) -> DecoderShape | None:
+def sparse_shape(total: float, active: float) -> Sparse | None:
     """Return the mixture of experts within 1 % of both counts with the most usual proportions."""
-    found = _sparse_shapes(total, active)
-    return min(found, key=lambda pair: pair[0], default=(0.0, None))[1]
+    return min(_sparse_shapes(total, active), key=lambda found: found.oddness, default=None)
 
 
-def _sparse_shapes(total: float, active: float) -> Iterator[tuple[float, DecoderShape]]:
-    """Yield shapes within 1 % of both counts, with how unusual their proportions are."""
-    for experts, per_token in MOE_DESIGNS:
-        one_expert = (total - active) / (experts - per_token)
+def _sparse_shapes(total: float, active: float) -> Iterator[Sparse]:
+    """Yield mixtures within 1 % of both counts."""
+    for count, per_token in MOE_DESIGNS:
+        one_expert = (total - active) / (count - per_token)
         rest = active - per_token * one_expert
         if rest <= 0:
             continue
         for hidden in _widths(active):
-            mixture = ExpertShape(count=experts, per_token=per_token, inner=EXPERT_STEP)
+            mixture = ExpertShape(count=count, per_token=per_token, inner=EXPERT_STEP)
             probe = _probe(_shape(hidden, 1, INNER_STEP, mixture))
             layers = round((rest - probe.outside) / probe.block)
             if layers < 1:
                 continue
             width = one_expert / (GATED_MATRICES * hidden * layers)
             inner = EXPERT_STEP * max(1, round(width / EXPERT_STEP))
-            mixture = ExpertShape(count=experts, per_token=per_token, inner=inner)
-            shape = _shape(hidden, layers, inner, mixture)
-            if _is_close(shape, total, active):
+            mixture = ExpertShape(count=count, per_token=per_token, inner=inner)
+            if _is_close(_shape(hidden, layers, inner, mixture), total, active):
                 oddness = _oddness(hidden, layers, active)
-                yield oddness + _inner_oddness(hidden, per_token * inner), shape
+                oddness += _inner_oddness(hidden, per_token * inner)
+                yield Sparse(oddness, _shape(hidden, layers, inner), mixture)
 
 
 def _is_close(shape: DecoderShape, total: float, active: float) -> bool:

@@ -20,10 +20,12 @@ EXPERTS_PER_TOKEN: Final = 2
 SOURCE: Final = "Llama proportions (Touvron et al. 2023, arXiv 2302.13971), solved for the size"
 
 _NUMBER: Final = r"(\d{1,6}(?:\.\d{1,6})?)\s*([mbt])(?:illion|rillion|n)?"
-_DENSE: Final = re.compile(rf"{_NUMBER}(?:[\s-]*(?:dense|param(?:eter)?s|model|llm))*")
-_COPIES: Final = re.compile(rf"(?:moe\s*)?(\d{{1,4}})\s*[x×]\s*{_NUMBER}(?:[\s-]*moe)?")
+_WORDS: Final = r"(?:[\s-]*(?:dense|param(?:eter)?s|model|llm))*"
+_DENSE: Final = re.compile(rf"(?:dense[\s-]*)?{_NUMBER}{_WORDS}")
+_MOE: Final = r"(?:moe[\s-]*)?"
+_COPIES: Final = re.compile(rf"{_MOE}(\d{{1,4}})\s*[x×]\s*{_NUMBER}(?:[\s-]*moe)?")
 _ACTIVE: Final = re.compile(
-    rf"(?:moe\s*)?{_NUMBER}[\s,/-]*(?:a|active)\s*{_NUMBER}(?:[\s-]*(?:active|moe))*"
+    rf"{_MOE}{_NUMBER}[\s,/-]*(?:a|active)\s*{_NUMBER}(?:[\s-]*(?:active|moe))*"
 )
 _SCALE: Final = {"m": 1e6, "b": 1e9, "t": 1e12}
 EXAMPLES: Final = "“7B”, “1.3B dense”, “8x7B moe” or “moe 47B a13B”"
@@ -90,7 +92,7 @@ def _dense(params: float) -> LanguageModel:
         title=f"{size} dense",
         sequence=SEQUENCE,
         source=SOURCE,
-        assumptions=(f"a Llama-shaped decoder with {_describe(shape)}",),
+        assumptions=(f"a Llama-shaped decoder with {_describe(shape)}, inner {shape.inner:,}",),
     )
 
 
@@ -105,7 +107,7 @@ def _copies(copies: int, params: float) -> LanguageModel:
     dense = dense_shape(params)
     mixture = ExpertShape(count=copies, per_token=EXPERTS_PER_TOKEN, inner=dense.inner)
     size = f"{copies}x{_short(params)}"
-    return _mixture(replace(dense, experts=mixture), f"moe-{size.lower()}", f"{size} MoE")
+    return _mixture(dense, mixture, f"moe-{size.lower()}", f"{size} MoE")
 
 
 def _sparse(total: float, active: float) -> LanguageModel:
@@ -117,36 +119,38 @@ def _sparse(total: float, active: float) -> LanguageModel:
             todo="Write the total first, for example “moe 47B a13B”.",
         )
     size = f"{_short(total)}-a{_short(active)}"
-    shape = sparse_shape(total, active)
-    if shape is None:
+    found = sparse_shape(total, active)
+    if found is None:
         raise InvalidInputError(
             f"no usual mixture of experts has {_short(total)} parameters of which "
             f"{_short(active)} are active.",
             where="model",
             todo="Paste the config.json of the model instead.",
         )
-    return _mixture(shape, f"moe-{size.lower()}", f"{size.upper()} MoE")
+    return _mixture(found.shape, found.experts, f"moe-{size.lower()}", f"{size.upper()} MoE")
 
 
-def _mixture(shape: DecoderShape, name: str, title: str) -> LanguageModel:
+def _mixture(shape: DecoderShape, experts: ExpertShape, name: str, title: str) -> LanguageModel:
+    """Return a decoder with experts in place of its feed-forward layers."""
     architecture = decoder(
-        styles.LLAMA, shape, name=name, title=title, sequence=SEQUENCE, source=SOURCE
+        styles.LLAMA,
+        replace(shape, experts=experts),
+        name=name,
+        title=title,
+        sequence=SEQUENCE,
+        source=SOURCE,
     )
-    mixture = shape.experts
-    if mixture is None:
-        raise ValueError("a mixture needs experts")
-    total, active = architecture.params, architecture.active_params
-    counts = f"{_short(total)} parameters, {_short(active)} active"
-    which = f"{mixture.per_token} of {mixture.count} experts of width {mixture.inner} per token"
-    note = f"a Mixtral-shaped decoder with {_describe(shape)}, {which}: {counts}"
+    total, active = _short(architecture.params), _short(architecture.active_params)
+    note = (
+        f"a Mixtral-shaped decoder with {_describe(shape)}, {experts.per_token} of "
+        f"{experts.count} experts of inner width {experts.inner:,} per token: "
+        f"{total} parameters, {active} active"
+    )
     return replace(architecture, assumptions=(note,))
 
 
 def _describe(shape: DecoderShape) -> str:
-    return (
-        f"{shape.layers} layers of width {shape.hidden:,} (inner {shape.inner:,}) "
-        f"and a vocabulary of {VOCAB:,}"
-    )
+    return f"{shape.layers} layers of width {shape.hidden:,} and a vocabulary of {VOCAB:,}"
 
 
 def _short(params: float) -> str:

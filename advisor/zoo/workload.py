@@ -16,7 +16,8 @@ MOST_SAMPLES: Final = 1e15
 MOST_EPOCHS: Final = 1e6
 MOST_STEPS: Final = 10**10
 MOST_BATCH: Final = 10**8
-MOST_LORA_RANK: Final = 4096
+MOST_LORA_RANK: Final = 1024
+USUAL_RANK: Final = "A rank from 8 to 64 is usual."
 TOKEN_FAMILIES: Final[tuple[Family, ...]] = ("language", "encoder", "moe")
 
 TUNING_BATCH: Final = 128
@@ -150,8 +151,11 @@ def _samples(
     if kind == "epochs":
         return _samples_of_epochs(architecture, value, dataset_samples)
     if kind == "steps":
-        return _Assumed(positive_whole(value, "steps", MOST_STEPS) * batch.value)
-    return _Assumed(positive_number(value, "samples", MOST_SAMPLES))
+        return _Assumed(
+            positive_whole(value, "steps", MOST_STEPS, todo="Give optimizer steps.") * batch.value
+        )
+    todo = f"Give {architecture.sample_unit}s, for example 1e6."
+    return _Assumed(positive_number(value, "samples", MOST_SAMPLES, todo=todo))
 
 
 def _samples_of_tokens(architecture: Architecture, model: Model, tokens: float | None) -> float:
@@ -161,15 +165,21 @@ def _samples_of_tokens(architecture: Architecture, model: Model, tokens: float |
             where="tokens",
             todo="Give samples, epochs or steps instead.",
         )
-    return positive_number(tokens, "tokens", MOST_TOKENS) / model.tokens_per_sample
+    todo = "Ten billion tokens are 10e9."
+    return positive_number(tokens, "tokens", MOST_TOKENS, todo=todo) / model.tokens_per_sample
 
 
 def _samples_of_epochs(
     architecture: Architecture, epochs: float | None, dataset_samples: float | None
 ) -> _Assumed:
-    passes = positive_number(epochs, "epochs", MOST_EPOCHS)
+    passes = positive_number(epochs, "epochs", MOST_EPOCHS, todo="Give passes over the data set.")
     if dataset_samples is not None:
-        return _Assumed(passes * positive_number(dataset_samples, "dataset_samples", MOST_SAMPLES))
+        todo = "Give the samples in the data set."
+        samples = positive_number(dataset_samples, "dataset_samples", MOST_SAMPLES, todo=todo)
+        total = "epochs × dataset_samples"
+        return _Assumed(
+            positive_number(passes * samples, total, MOST_SAMPLES, todo="Give fewer epochs.")
+        )
     dataset = architecture.dataset
     if dataset is None:
         raise InvalidInputError(
@@ -183,9 +193,10 @@ def _samples_of_epochs(
 
 def _batch(architecture: Architecture, model: Model, tuning: Tuning, given: int | None) -> _Assumed:
     """Return the samples per optimizer step."""
-    if given is not None:
-        return _Assumed(positive_whole(given, "global_batch", MOST_BATCH))
     batch = usual_batch(model, tuning)
+    if given is not None:
+        todo = f"Usual are {batch:,} {architecture.sample_unit}s per step."
+        return _Assumed(positive_whole(given, "global_batch", MOST_BATCH, todo=todo))
     return _Assumed(batch, f"global batch {batch:,} {architecture.sample_unit}s")
 
 
@@ -208,7 +219,7 @@ def _trainable(
     """Return the parameters that are trained: all, or those of low-rank adapters."""
     if tuning in ("pretrain", "full"):
         return _Assumed(model.params)
-    rank = positive_whole(lora_rank, "lora_rank", MOST_LORA_RANK)
+    rank = positive_whole(lora_rank, "lora_rank", MOST_LORA_RANK, todo=USUAL_RANK)
     if not architecture.adapter_dimensions:
         raise InvalidInputError(
             f"{architecture.title} has no attention or feed-forward linear layers to adapt.",
@@ -219,7 +230,7 @@ def _trainable(
         raise InvalidInputError(
             f"a rank of {rank} is above the width of {architecture.title}, {model.hidden}.",
             where="lora_rank",
-            todo="Choose a smaller rank; 8 to 64 is usual.",
+            todo=USUAL_RANK,
         )
     adapters = rank * architecture.adapter_dimensions
     phrase = (

@@ -96,9 +96,8 @@ def _parse(text: str) -> dict[str, Any]:
     try:
         values = json.loads(text)
     except (ValueError, RecursionError) as error:
-        why = str(error) if isinstance(error, json.JSONDecodeError) else "it is nested too deeply"
         raise InvalidInputError(
-            f"this is not JSON ({why}).",
+            f"this is not JSON that can be read ({_why(error)}).",
             where=WHERE,
             todo="Paste the content of the config.json of the model, with its braces.",
         ) from None
@@ -109,6 +108,12 @@ def _parse(text: str) -> dict[str, Any]:
             todo="Paste the content of the config.json of the model.",
         )
     return values
+
+
+def _why(error: ValueError | RecursionError) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg} in line {error.lineno}, column {error.colno}"
+    return "nested too deeply" if isinstance(error, RecursionError) else "a number is too long"
 
 
 def _label(values: dict[str, Any]) -> str:

@@ -78,6 +78,8 @@ DEEPSEEK: Final = DecoderFields(
 DECODERS: Final[dict[str, DecoderFields]] = {
     "gpt2": OLD_NAMES,
     "gptj": replace(OLD_NAMES, style=styles.GPT_J),
+    "codegen": replace(OLD_NAMES, style=styles.GPT_J),
+    "gpt_bigcode": OLD_NAMES,
     "bloom": replace(OLD_NAMES, style=styles.BLOOM, longest=("seq_length",)),
     "gpt_neo": DecoderFields(
         style=styles.GPT_NEO, layers=("num_layers",), heads=("num_heads",), inner_given=False
@@ -240,7 +242,9 @@ def _experts(fields: Fields, names: DecoderFields, layers: int) -> ExpertShape:
     step = fields.count("decoder_sparse_step", default=1, most=LARGEST_LAYERS)
     first = fields.count("first_k_dense_replace", default=0, least=0, most=LARGEST_LAYERS)
     fields.require(per_token <= count, f"a token cannot use {per_token} of only {count} experts")
-    fields.require(first < layers, f"all {layers} layers would be dense, none with experts")
+    fields.require(
+        max(first, step - 1) < layers, f"all {layers} layers would be dense, none with experts"
+    )
     return ExpertShape(
         count=count,
         per_token=per_token,

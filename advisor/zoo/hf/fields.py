@@ -34,6 +34,7 @@ class Fields:
         self._values = values
         self._kind = kind
         self._problems: list[str] = []
+        self._conflicts: list[str] = []
 
     def count(
         self, *names: str, most: int = LARGEST_WIDTH, default: int | None = None, least: int = 1
@@ -100,10 +101,14 @@ class Fields:
         """Return whether a field is there and not null."""
         return self._values.get(name) is not None
 
-    def require(self, holds: bool, problem: str) -> None:
-        """Note a problem between fields unless it `holds`."""
-        if not holds and not self._problems:
-            self._problems.append(problem)
+    def require(self, holds: bool, conflict: str) -> None:
+        """Note a conflict between fields unless it `holds`.
+
+        Conflicts are reported only where each field by itself is fine, because a bad field is
+        replaced by a placeholder.
+        """
+        if not holds:
+            self._conflicts.append(conflict)
 
     def check(self) -> None:
         """Report all problems met so far.
@@ -113,9 +118,10 @@ class Fields:
         InvalidInputError
             If there is any.
         """
-        if self._problems:
+        problems = self._problems or self._conflicts
+        if problems:
             raise InvalidInputError(
-                "; ".join(self._problems) + ".",
+                "; ".join(problems) + ".",
                 where=f"config.json ({self._kind})",
                 todo="Paste the config.json of the model as its repository has it.",
             )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from advisor.domain import Model
-from advisor.zoo.base import Architecture
+from advisor.zoo.base import LARGEST_IMAGE_SIDE, Architecture
 from advisor.zoo.layers.network import Feature, Network
 
 
@@ -30,6 +30,7 @@ class ConvNet(Architecture):
 
     sample_unit: ClassVar[str] = "image"
     size_word: ClassVar[str] = "image side"
+    absurd_size: ClassVar[int] = LARGEST_IMAGE_SIDE
 
     @property
     def params(self) -> int:

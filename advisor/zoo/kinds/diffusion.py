@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from advisor.domain import Model
-from advisor.zoo.base import Architecture, Dataset
+from advisor.zoo.base import LARGEST_IMAGE_SIDE, Architecture, Dataset
 from advisor.zoo.kinds.vision_transformer import check_divisible
 from advisor.zoo.layers.attention import Attention
 from advisor.zoo.layers.block import Block, Stack
@@ -49,6 +49,7 @@ class DiffusionTransformer(Architecture):
 
     sample_unit: ClassVar[str] = "image"
     size_word: ClassVar[str] = "image side"
+    absurd_size: ClassVar[int] = LARGEST_IMAGE_SIDE
 
     @property
     def params(self) -> int:

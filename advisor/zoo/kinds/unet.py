@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from advisor.domain import Model
-from advisor.zoo.base import Architecture
+from advisor.zoo.base import LARGEST_IMAGE_SIDE, Architecture
 from advisor.zoo.kinds.diffusion import LATENT_FACTOR
 from advisor.zoo.kinds.vision_transformer import check_divisible
 from advisor.zoo.layers.attention import Attention
@@ -55,6 +55,7 @@ class UNet(Architecture):
 
     sample_unit: ClassVar[str] = "image"
     size_word: ClassVar[str] = "image side"
+    absurd_size: ClassVar[int] = LARGEST_IMAGE_SIDE
 
     @property
     def params(self) -> int:

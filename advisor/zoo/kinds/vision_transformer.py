@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from advisor.core.errors import InvalidInputError
 from advisor.domain import Model
-from advisor.zoo.base import Architecture, Dataset
+from advisor.zoo.base import LARGEST_IMAGE_SIDE, Architecture, Dataset
 from advisor.zoo.layers.attention import Attention
 from advisor.zoo.layers.block import Block, Stack
 from advisor.zoo.layers.feed_forward import FeedForward
@@ -39,6 +39,7 @@ class VisionTransformer(Architecture):
 
     sample_unit: ClassVar[str] = "image"
     size_word: ClassVar[str] = "image side"
+    absurd_size: ClassVar[int] = LARGEST_IMAGE_SIDE
 
     @property
     def params(self) -> int:
