@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Required, TypedDict
 
 from advisor.core.errors import InvalidInputError
 from advisor.domain import Family, Model
@@ -19,6 +19,18 @@ class Dataset:
 
     name: str
     samples: int
+
+
+class Facts(TypedDict, total=False):
+    """What an architecture is called and where it comes from: fields of `Architecture`."""
+
+    name: Required[str]
+    title: Required[str]
+    published_params: float | None
+    source: str
+    aliases: tuple[str, ...]
+    dataset: Dataset | None
+    assumptions: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,6 +57,8 @@ class Architecture(ABC):
         Further names it is known by.
     dataset : Dataset, optional
         The data set it is trained on by default, if there is a usual one.
+    usual_batch : int, optional
+        Samples per optimizer step where they are not those of its family.
     assumptions : tuple of str
         What had to be assumed to know the dimensions; empty for published architectures.
     """
@@ -58,6 +72,7 @@ class Architecture(ABC):
     source: str = ""
     aliases: tuple[str, ...] = ()
     dataset: Dataset | None = None
+    usual_batch: int | None = None
     assumptions: tuple[str, ...] = ()
 
     sample_unit: ClassVar[str]

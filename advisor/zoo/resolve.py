@@ -61,12 +61,12 @@ def _existing(text: str) -> Path | None:
     """Return the configuration file at a path, if there is one."""
     if len(text) > LONGEST_PATH or "\n" in text or "\0" in text:
         return None
-    path = Path(text).expanduser()
     try:
+        path = Path(text).expanduser()
         if path.is_dir():
             path /= CONFIG_FILE
         return path.resolve() if path.is_file() else None
-    except OSError:
+    except (OSError, RuntimeError):  # not permitted; no such user behind “~”
         return None
 
 

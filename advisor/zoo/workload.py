@@ -20,8 +20,8 @@ MOST_LORA_RANK: Final = 1024
 USUAL_RANK: Final = "A rank from 8 to 64 is usual."
 TOKEN_FAMILIES: Final[tuple[Family, ...]] = ("language", "encoder", "moe")
 
-TUNING_BATCH: Final = 128
-"""Sequences per step when a language model is tuned."""
+TUNING_BATCH: Final[dict[Family, int]] = {"language": 128, "moe": 128, "encoder": 32}
+"""Sequences per step when a trained model is tuned; other families keep their batch."""
 TOKENS_PER_STEP: Final = ((1e9, 0.5e6), (50e9, 2e6), (math.inf, 4e6))
 """Parameters up to which so many tokens make a step of pre-training (rounded from GPT-3's
 table 2.1, Brown et al. 2020, and from Llama 2, Touvron et al. 2023)."""
@@ -32,7 +32,7 @@ FAMILY_BATCH: Final[dict[Family, int]] = {
     "diffusion": 256,  # DiT
     "recommender": 65536,  # MLPerf training
     "speech": 256,  # Whisper
-    "other": 128,  # CM-DARE
+    "other": 128,
 }
 SGD_FAMILIES: Final[tuple[Family, ...]] = ("cnn", "recommender")
 
@@ -100,14 +100,9 @@ def build_workload(
     """
     model = architecture.model(sample_size)
     chosen_tuning = one_of(tuning, "tuning", get_args(Tuning))
-    amount: dict[str, float | None] = {
-        "tokens": tokens,
-        "samples": samples,
-        "epochs": epochs,
-        "steps": steps,
-    }
+    amount = _only_one(tokens=tokens, samples=samples, epochs=epochs, steps=steps)
     batch = _batch(architecture, model, chosen_tuning, global_batch)
-    total = _samples(architecture, model, amount, batch, dataset_samples)
+    total = _samples(architecture, model, amount, batch.value, dataset_samples)
     trainable = _trainable(architecture, model, chosen_tuning, lora_rank)
     chosen_optimizer = _optimizer(architecture, optimizer)
     phrases = (
@@ -125,40 +120,44 @@ def build_workload(
         optimizer=chosen_optimizer,
         tuning=chosen_tuning,
         trainable_params=trainable.value,
-        assumptions=architecture.assumptions + tuple(phrase for phrase in phrases if phrase),
+        assumptions=(*architecture.assumptions, *filter(None, phrases)),
     )
+
+
+def _only_one(**amounts: float | None) -> tuple[str, float]:
+    """Return the name and value of the only amount that is given."""
+    given = [(kind, value) for kind, value in amounts.items() if value is not None]
+    if len(given) != 1:
+        found = " and ".join(kind for kind, _ in given) if given else "none"
+        raise InvalidInputError(
+            f"exactly one of {', '.join(amounts)} is needed; given: {found}.",
+            where="amount of training",
+            todo="Say how long to train in one of them.",
+        )
+    return given[0]
 
 
 def _samples(
     architecture: Architecture,
     model: Model,
-    amount: dict[str, float | None],
-    batch: _Assumed,
+    amount: tuple[str, float],
+    batch: float,
     dataset_samples: float | None,
 ) -> _Assumed:
     """Return the samples to process."""
-    given = [(kind, value) for kind, value in amount.items() if value is not None]
-    if len(given) != 1:
-        found = " and ".join(kind for kind, _ in given) if given else "none"
-        raise InvalidInputError(
-            f"exactly one of tokens, samples, epochs and steps is needed; given: {found}.",
-            where="amount of training",
-            todo="Say how long to train in one of them.",
-        )
-    kind, value = given[0]
+    kind, value = amount
     if kind == "tokens":
         return _Assumed(_samples_of_tokens(architecture, model, value))
     if kind == "epochs":
         return _samples_of_epochs(architecture, value, dataset_samples)
     if kind == "steps":
-        return _Assumed(
-            positive_whole(value, "steps", MOST_STEPS, todo="Give optimizer steps.") * batch.value
-        )
+        whole = positive_whole(value, "steps", MOST_STEPS, todo="Give optimizer steps.")
+        return _Assumed(whole * batch)
     todo = f"Give {architecture.sample_unit}s, for example 1e6."
     return _Assumed(positive_number(value, "samples", MOST_SAMPLES, todo=todo))
 
 
-def _samples_of_tokens(architecture: Architecture, model: Model, tokens: float | None) -> float:
+def _samples_of_tokens(architecture: Architecture, model: Model, tokens: float) -> float:
     if architecture.family not in TOKEN_FAMILIES:
         raise InvalidInputError(
             f"{architecture.title} does not read tokens but {architecture.sample_unit}s.",
@@ -170,7 +169,7 @@ def _samples_of_tokens(architecture: Architecture, model: Model, tokens: float |
 
 
 def _samples_of_epochs(
-    architecture: Architecture, epochs: float | None, dataset_samples: float | None
+    architecture: Architecture, epochs: float, dataset_samples: float | None
 ) -> _Assumed:
     passes = positive_number(epochs, "epochs", MOST_EPOCHS, todo="Give passes over the data set.")
     if dataset_samples is not None:
@@ -193,22 +192,22 @@ def _samples_of_epochs(
 
 def _batch(architecture: Architecture, model: Model, tuning: Tuning, given: int | None) -> _Assumed:
     """Return the samples per optimizer step."""
-    batch = usual_batch(model, tuning)
+    batch = architecture.usual_batch or family_batch(model, tuning)
     if given is not None:
         todo = f"Usual are {batch:,} {architecture.sample_unit}s per step."
         return _Assumed(positive_whole(given, "global_batch", MOST_BATCH, todo=todo))
     return _Assumed(batch, f"global batch {batch:,} {architecture.sample_unit}s")
 
 
-def usual_batch(model: Model, tuning: Tuning) -> int:
+def family_batch(model: Model, tuning: Tuning) -> int:
     """Return the usual samples per optimizer step of a family.
 
     Pre-training of decoders takes a power of two near a usual number of tokens.
     """
+    if tuning != "pretrain" and model.family in TUNING_BATCH:
+        return TUNING_BATCH[model.family]
     if model.family in FAMILY_BATCH:
         return FAMILY_BATCH[model.family]
-    if tuning != "pretrain":
-        return TUNING_BATCH
     tokens = next(tokens for most, tokens in TOKENS_PER_STEP if model.params <= most)
     return 1 << max(0, round(math.log2(tokens / model.tokens_per_sample)))
 

@@ -53,7 +53,9 @@ def test_a_name_counts_more_than_a_file(tmp_path: Path, monkeypatch: pytest.Monk
     assert resolve("gpt2") is get("gpt-2-small")
 
 
-@pytest.mark.parametrize("path", ["/no/such/config.json", "./nothing", "~/nothing", "config.json"])
+@pytest.mark.parametrize(
+    "path", ["/no/such/config.json", "./nothing", "~/nothing", "~no-such-user/x", "config.json"]
+)
 def test_a_missing_file_is_said(path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InvalidInputError, match="there is no file"):

@@ -69,7 +69,10 @@ def test_assumptions_of_the_architecture_are_handed_on() -> None:
         ("gpt-3-175b", "pretrain", 2048),  # 4 M tokens
         ("llama-2-7b", "full", 128),
         ("llama-2-70b", "qlora", 128),
-        ("bert-base", "full", 256),
+        ("bert-base", "pretrain", 256),
+        ("bert-base", "full", 32),
+        ("resnet-50", "full", 256),
+        ("cm-dare-resnet-32", "pretrain", 128),
         ("dlrm", "pretrain", 65536),
     ],
 )

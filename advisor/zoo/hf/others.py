@@ -11,7 +11,7 @@ from advisor.zoo.hf.fields import LARGEST_LAYERS, LARGEST_LENGTH, LARGEST_VOCAB,
 from advisor.zoo.kinds.convnet import ConvNet
 from advisor.zoo.kinds.encoder import EncoderShape, encoder
 from advisor.zoo.kinds.t5 import RELATIVE_BUCKETS, T5Shape, WhisperShape, t5, whisper
-from advisor.zoo.kinds.vision_transformer import vision_transformer
+from advisor.zoo.kinds.vision_transformer import VisionShape, vision_transformer
 from advisor.zoo.layers.network import Feature, Network
 from advisor.zoo.networks.convnext import convnext
 from advisor.zoo.networks.residual import EXPANSION, resnet
@@ -60,22 +60,18 @@ def read_vision_transformer(fields: Fields, label: str) -> Architecture:
         hidden % heads == 0, f"a width of {hidden} cannot be divided among {heads} heads"
     )
     fields.require(side % patch == 0, f"{side} pixels cannot be cut into patches of {patch}")
-    layers = fields.count("num_hidden_layers", most=LARGEST_LAYERS)
-    inner = fields.count("intermediate_size", default=4 * hidden)
     classes, assumptions = _classes(fields)
-    fields.check()
-    return vision_transformer(
-        name=label,
-        title=label,
+    shape = VisionShape(
         patch=patch,
         hidden=hidden,
-        layers=layers,
+        layers=fields.count("num_hidden_layers", most=LARGEST_LAYERS),
         heads=heads,
-        inner=inner,
+        inner=fields.count("intermediate_size", default=4 * hidden),
         side=side,
         classes=classes,
-        assumptions=assumptions,
     )
+    fields.check()
+    return vision_transformer(shape, name=label, title=label, assumptions=assumptions)
 
 
 def read_resnet(fields: Fields, label: str) -> Architecture:

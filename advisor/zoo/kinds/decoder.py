@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from advisor.domain import Family
+from advisor.zoo.base import Facts
 from advisor.zoo.kinds.transformer import DecoderStyle, LanguageModel
 from advisor.zoo.layers.block import Stack
 from advisor.zoo.layers.feed_forward import Experts
@@ -84,41 +85,22 @@ def decoder(
     style: DecoderStyle,
     shape: DecoderShape,
     *,
-    name: str,
-    title: str,
     sequence: int | None = None,
-    published_params: float | None = None,
-    source: str = "",
-    aliases: tuple[str, ...] = (),
-    assumptions: tuple[str, ...] = (),
+    **facts: Unpack[Facts],
 ) -> LanguageModel:
     """Return the decoder of a `style` and a `shape`.
 
-    Parameters
-    ----------
-    style : DecoderStyle
-        What the family shares.
-    shape : DecoderShape
-        The dimensions.
-    name, title, published_params, source, aliases, assumptions
-        See `advisor.zoo.base.Architecture`.
-    sequence : int, optional
-        Sequence length it is trained with; by default the longest, at most 8192.
+    `sequence` is the length it is trained with; by default the longest, at most 8192.
     """
     family: Family = "moe" if shape.experts else "language"
     longest = shape.longest or LONGEST_DEFAULT_SEQUENCE
     width = shape.embedding_width
     projections = (Linear(width, shape.hidden), Linear(shape.hidden, width)) if width else ()
     return LanguageModel(
-        name=name,
-        title=title,
+        **facts,
         family=family,
         default_sample_size=sequence or min(longest, LONGEST_DEFAULT_SEQUENCE),
         largest_sample_size=shape.longest if style.learned_positions else None,
-        published_params=published_params,
-        source=source,
-        aliases=aliases,
-        assumptions=assumptions,
         vocab=shape.vocab,
         stack=decoder_stack(style, shape),
         embedding_width=width,

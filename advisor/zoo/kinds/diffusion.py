@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Unpack
 
 from advisor.domain import Model
-from advisor.zoo.base import LARGEST_IMAGE_SIDE, Architecture, Dataset
+from advisor.zoo.base import LARGEST_IMAGE_SIDE, Architecture, Facts
 from advisor.zoo.kinds.vision_transformer import check_divisible
-from advisor.zoo.layers.attention import Attention
-from advisor.zoo.layers.block import Block, Stack
-from advisor.zoo.layers.feed_forward import FeedForward
+from advisor.zoo.layers.block import Stack, classic_block
 from advisor.zoo.layers.linear import Linear, total_flops_per_token, total_params
 
 LATENT_FACTOR = 8
@@ -117,36 +115,14 @@ class DiffusionTransformer(Architecture):
 
 
 def diffusion_transformer(
-    *,
-    name: str,
-    title: str,
-    patch: int,
-    hidden: int,
-    layers: int,
-    heads: int,
-    published_params: float,
-    source: str,
-    dataset: Dataset | None = None,
+    *, patch: int, hidden: int, layers: int, heads: int, **facts: Unpack[Facts]
 ) -> DiffusionTransformer:
     """Return a DiT for images of 256 × 256 pixels from its dimensions."""
-    attention = Attention(
-        hidden=hidden,
-        heads=heads,
-        kv_heads=heads,
-        head_dim=hidden // heads,
-        qkv_bias=True,
-        out_bias=True,
-    )
-    feed_forward = FeedForward(hidden=hidden, inner=4 * hidden, bias=True)
-    block = Block(attention=attention, feed_forward=feed_forward, norm_vectors=0)
+    block = classic_block(hidden, heads, 4 * hidden, norm_vectors=0)
     return DiffusionTransformer(
-        name=name,
-        title=title,
+        **facts,
         family="diffusion",
         default_sample_size=256,
-        published_params=published_params,
-        source=source,
-        dataset=dataset,
         patch=patch,
         stack=Stack(parts=((block, layers),)),
     )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Unpack
 
+from advisor.zoo.base import Facts
 from advisor.zoo.kinds.transformer import LanguageModel
-from advisor.zoo.layers.attention import Attention
-from advisor.zoo.layers.block import Block, Stack
-from advisor.zoo.layers.feed_forward import FeedForward
+from advisor.zoo.layers.block import Stack, classic_block
 from advisor.zoo.layers.linear import Linear
 
 MASKED_SHARE = 0.15
@@ -43,47 +43,20 @@ class EncoderShape:
     next_sentence: bool = True
 
 
-def encoder(
-    shape: EncoderShape,
-    *,
-    name: str,
-    title: str,
-    published_params: float | None = None,
-    source: str = "",
-    aliases: tuple[str, ...] = (),
-    assumptions: tuple[str, ...] = (),
-) -> LanguageModel:
+def encoder(shape: EncoderShape, **facts: Unpack[Facts]) -> LanguageModel:
     """Return an encoder with the head that predicts masked tokens.
 
     The head is a linear layer, a norm and the tied vocabulary projection with a bias, applied to
     the masked tokens only, as the original implementation and the MLPerf reference do.
     """
     hidden = shape.hidden
-    attention = Attention(
-        hidden=hidden,
-        heads=shape.heads,
-        kv_heads=shape.heads,
-        head_dim=hidden // shape.heads,
-        qkv_bias=True,
-        out_bias=True,
-    )
-    block = Block(
-        attention=attention,
-        feed_forward=FeedForward(hidden=hidden, inner=shape.inner, bias=True),
-        norm_vectors=2,
-        dropout=True,
-    )
+    block = classic_block(hidden, shape.heads, shape.inner, dropout=True)
     pooler = (Linear(hidden, hidden, bias=True), Linear(hidden, 2, bias=True))
     return LanguageModel(
-        name=name,
-        title=title,
+        **facts,
         family="encoder",
         default_sample_size=shape.longest,
         largest_sample_size=shape.longest,
-        published_params=published_params,
-        source=source,
-        aliases=aliases,
-        assumptions=assumptions,
         vocab=shape.vocab,
         stack=Stack(parts=((block, shape.layers),)),
         position_rows=shape.position_rows,

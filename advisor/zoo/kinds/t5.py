@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, Unpack
 
+from advisor.zoo.base import Facts
 from advisor.zoo.kinds.encoder_decoder import SpeechToText, TextToText
-from advisor.zoo.layers.attention import Attention
-from advisor.zoo.layers.block import Block, Stack
+from advisor.zoo.layers.attention import Attention, LatentAttention
+from advisor.zoo.layers.block import Block, Stack, classic_block
 from advisor.zoo.layers.feed_forward import FeedForward
 from advisor.zoo.layers.linear import Linear
 
@@ -45,15 +46,7 @@ class T5Shape:
     buckets: int = RELATIVE_BUCKETS
 
 
-def t5(
-    shape: T5Shape,
-    *,
-    name: str,
-    title: str,
-    published_params: float | None = None,
-    source: str = "",
-    aliases: tuple[str, ...] = (),
-) -> TextToText:
+def t5(shape: T5Shape, **facts: Unpack[Facts]) -> TextToText:
     """Return a T5."""
     attention = Attention(
         hidden=shape.hidden, heads=shape.heads, kv_heads=shape.heads, head_dim=shape.head_dim
@@ -63,16 +56,12 @@ def t5(
     )
     block = Block(attention=attention, feed_forward=feed_forward, dropout=True)
     return TextToText(
-        name=name,
-        title=title,
+        **facts,
         family="language",
         default_sample_size=512,
-        published_params=published_params,
-        source=source,
-        aliases=aliases,
         vocab=shape.vocab,
         encoder=Stack(parts=((block, shape.encoder_layers),)),
-        decoder=_attending(block, shape.decoder_layers),
+        decoder=_attending(block, attention, shape.decoder_layers),
         tied=shape.tied,
         position_params=2 * shape.buckets * shape.heads,
     )
@@ -105,44 +94,22 @@ class WhisperShape:
     text_tokens: int = 448
 
 
-def whisper(
-    shape: WhisperShape,
-    *,
-    name: str,
-    title: str,
-    published_params: float | None = None,
-    source: str = "",
-    aliases: tuple[str, ...] = (),
-) -> SpeechToText:
+def whisper(shape: WhisperShape, **facts: Unpack[Facts]) -> SpeechToText:
     """Return a Whisper.
 
     The two convolutions before the encoder run at the rate of the spectrogram and at half of it.
     The encoder's sinusoids are stored with the weights and counted with them.
     """
     hidden = shape.hidden
-    attention = Attention(
-        hidden=hidden,
-        heads=shape.heads,
-        kv_heads=shape.heads,
-        head_dim=hidden // shape.heads,
-        qkv_bias=True,
-        out_bias=True,
-        key_bias=False,
-    )
-    feed_forward = FeedForward(hidden=hidden, inner=shape.inner, bias=True)
-    block = Block(attention=attention, feed_forward=feed_forward, norm_vectors=2)
+    block = classic_block(hidden, shape.heads, shape.inner, key_bias=False)
     return SpeechToText(
-        name=name,
-        title=title,
+        **facts,
         family="speech",
         default_sample_size=shape.text_tokens,
         largest_sample_size=shape.text_tokens,
-        published_params=published_params,
-        source=source,
-        aliases=aliases,
         vocab=shape.vocab,
         encoder=Stack(parts=((block, shape.encoder_layers),)),
-        decoder=_attending(block, shape.decoder_layers),
+        decoder=_attending(block, block.attention, shape.decoder_layers),
         position_params=(shape.audio_tokens + shape.text_tokens) * hidden,
         frontend=(
             (Linear(CONV_KERNEL * shape.mel_bins, hidden, bias=True), 2 * shape.audio_tokens),
@@ -152,10 +119,8 @@ def whisper(
     )
 
 
-def _attending(block: Block, layers: int) -> Stack:
+def _attending(block: Block, attention: Attention | LatentAttention, layers: int) -> Stack:
     """Return decoder blocks: like those of the encoder, with attention to its output."""
-    if not isinstance(block.attention, Attention):
-        raise TypeError("cross-attention needs multi-head attention")
     return Stack(
-        parts=((replace(block, cross_attention=block.attention, norms=block.norms + 1), layers),)
+        parts=((replace(block, cross_attention=attention, norms=block.norms + 1), layers),)
     )

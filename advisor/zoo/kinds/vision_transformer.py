@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Unpack
 
 from advisor.core.errors import InvalidInputError
 from advisor.domain import Model
-from advisor.zoo.base import LARGEST_IMAGE_SIDE, Architecture, Dataset
-from advisor.zoo.layers.attention import Attention
-from advisor.zoo.layers.block import Block, Stack
-from advisor.zoo.layers.feed_forward import FeedForward
+from advisor.zoo.base import LARGEST_IMAGE_SIDE, Architecture, Facts
+from advisor.zoo.layers.block import Stack, classic_block
 from advisor.zoo.layers.linear import Linear
 
 
@@ -116,45 +114,35 @@ def check_divisible(side: int, step: int, title: str) -> None:
         )
 
 
-def vision_transformer(
-    *,
-    name: str,
-    title: str,
-    patch: int,
-    hidden: int,
-    layers: int,
-    heads: int,
-    inner: int | None = None,
-    side: int = 224,
-    classes: int = 1000,
-    published_params: float | None = None,
-    source: str = "",
-    aliases: tuple[str, ...] = (),
-    dataset: Dataset | None = None,
-    assumptions: tuple[str, ...] = (),
-) -> VisionTransformer:
-    """Return a ViT from its dimensions (`inner`: 4 × `hidden` unless given)."""
-    attention = Attention(
-        hidden=hidden,
-        heads=heads,
-        kv_heads=heads,
-        head_dim=hidden // heads,
-        qkv_bias=True,
-        out_bias=True,
-    )
-    feed_forward = FeedForward(hidden=hidden, inner=inner or 4 * hidden, bias=True)
-    block = Block(attention=attention, feed_forward=feed_forward, norm_vectors=2)
+@dataclass(frozen=True, kw_only=True, slots=True)
+class VisionShape:
+    """The dimensions of a ViT.
+
+    Parameters
+    ----------
+    patch, hidden, layers, heads, inner : int
+        Side of a patch in pixels, width, blocks, heads, inner width of feed-forward layers.
+    side, classes : int
+        Image side in pixels, classes to tell apart.
+    """
+
+    patch: int
+    hidden: int
+    layers: int
+    heads: int
+    inner: int
+    side: int = 224
+    classes: int = 1000
+
+
+def vision_transformer(shape: VisionShape, **facts: Unpack[Facts]) -> VisionTransformer:
+    """Return a ViT."""
+    block = classic_block(shape.hidden, shape.heads, shape.inner)
     return VisionTransformer(
-        name=name,
-        title=title,
+        **facts,
         family="vision",
-        default_sample_size=side,
-        published_params=published_params,
-        source=source,
-        aliases=aliases,
-        dataset=dataset,
-        assumptions=assumptions,
-        patch=patch,
-        stack=Stack(parts=((block, layers),)),
-        classes=classes,
+        default_sample_size=shape.side,
+        patch=shape.patch,
+        stack=Stack(parts=((block, shape.layers),)),
+        classes=shape.classes,
     )

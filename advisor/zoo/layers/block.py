@@ -22,7 +22,7 @@ class Block:
         Self-attention.
     feed_forward : FeedForward or Experts
         What follows.
-    cross_attention : Attention, optional
+    cross_attention : Attention or LatentAttention, optional
         Attention to another sequence, between the two.
     norms : int
         Normalisations in the block.
@@ -38,7 +38,7 @@ class Block:
 
     attention: Attention | LatentAttention
     feed_forward: FeedForward | Experts
-    cross_attention: Attention | None = None
+    cross_attention: Attention | LatentAttention | None = None
     norms: int = 2
     norm_vectors: int = 1
     parallel: bool = False
@@ -196,3 +196,31 @@ class Stack:
     def score_elements(self, tokens: int, context: int = 0) -> float:
         """Return what attention scores keep besides, if attention is not fused."""
         return sum(times * block.score_elements(tokens, context) for block, times in self.parts)
+
+
+def classic_block(
+    hidden: int,
+    heads: int,
+    inner: int,
+    *,
+    norm_vectors: int = 2,
+    dropout: bool = False,
+    key_bias: bool = True,
+) -> Block:
+    """Return a block with biases everywhere and a plain feed-forward layer.
+
+    That of the first transformer (Vaswani et al. 2017, arXiv 1706.03762), BERT and ViT.
+    """
+    attention = Attention(
+        hidden=hidden,
+        heads=heads,
+        kv_heads=heads,
+        head_dim=hidden // heads,
+        qkv_bias=True,
+        out_bias=True,
+        key_bias=key_bias,
+    )
+    feed_forward = FeedForward(hidden=hidden, inner=inner, bias=True)
+    return Block(
+        attention=attention, feed_forward=feed_forward, norm_vectors=norm_vectors, dropout=dropout
+    )

@@ -13,6 +13,8 @@ SOURCE = (
     "cake-lab/CM-DARE@263b7f1 data/processed_data/speed_data"
 )
 CIFAR_SIDE = 32
+BATCH = 128
+"""The default of Tensor2Tensor's ``resnet_base``, per worker."""
 
 RESNETS = tuple(
     ConvNet(
@@ -24,6 +26,7 @@ RESNETS = tuple(
         source=SOURCE,
         aliases=aliases,
         dataset=CIFAR_10,
+        usual_batch=BATCH,
         build=partial(pre_norm_resnet, blocks=blocks),
     )
     for name, title, blocks, published, aliases in (
@@ -52,6 +55,7 @@ SHAKE_SHAKE = tuple(
         source=SOURCE,
         aliases=(name, *aliases),
         dataset=CIFAR_10,
+        usual_batch=BATCH,
         build=partial(shake_shake, width=width, depth=depth),
     )
     for name, title, width, depth, published, aliases in (
