@@ -14,7 +14,7 @@ from advisor.zoo import tables
 from advisor.zoo.base import Architecture
 
 QUALIFIER: Final = re.compile(
-    r"[-_ .](hf|base|chat|instruct|it|pt|cased|uncased|pretrained|fp16|bf16|v\d+(\.\d+)*|\d{4})$"
+    r"[-_ .](hf|base|chat|instruct|it|pt|uncased|pretrained|fp16|bf16|v\d+(\.\d+)*|\d{4})$"
 )
 """What repositories append to a name without changing the architecture."""
 LONGEST_NAME: Final = 200

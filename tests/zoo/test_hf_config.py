@@ -450,10 +450,13 @@ def test_numbers_that_are_none_are_named(constant: str) -> None:
         ("vit-b-16", {"patch_size": 15}, "cannot be cut into patches of 15"),
         ("whisper-small", {"encoder_attention_heads": 7}, "cannot be divided among 7 heads"),
         ("resnet-50", {"depths": [3, 4]}, "must have the same length"),
-        ("resnet-50", {"depths": "deep"}, "list of positive whole numbers"),
-        ("resnet-50", {"depths": [3, 4, 6, -3]}, "list of positive whole numbers"),
+        ("resnet-50", {"depths": "deep"}, "list of up to 16 whole numbers"),
+        ("resnet-50", {"depths": [3, 4, 6, -3]}, "list of up to 16 whole numbers"),
         ("resnet-50", {"layer_type": "odd"}, "“bottleneck” or “basic”"),
+        ("resnet-50", {"depths": [10**6, 4, 6, 3]}, "whole numbers from 1 to 1,000"),
+        ("resnet-50", {"hidden_sizes": [2, 4, 8, 16]}, "must be multiples of 4"),
         ("convnext-tiny", {"hidden_sizes": [96]}, "must have the same length"),
+        ("llama-2-7b", {"hidden_size": 10**6, "num_hidden_layers": 10**4}, "more than can be"),
     ],
 )
 def test_what_does_not_fit_together_is_said(
@@ -489,6 +492,9 @@ def test_what_is_no_configuration_is_refused(text: str, message: str) -> None:
 def test_messages_stay_short_whatever_is_pasted() -> None:
     with pytest.raises(InvalidInputError) as caught:
         from_hf_config(json.dumps(LLAMA | {"hidden_size": "x" * 100_000}))
+    assert len(str(caught.value)) < 400
+    with pytest.raises(InvalidInputError) as caught:
+        from_hf_config(json.dumps({"model_type": "x" * 100_000}))
     assert len(str(caught.value)) < 400
 
 

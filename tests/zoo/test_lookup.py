@@ -70,6 +70,8 @@ def test_qualifiers_are_no_licence_to_guess() -> None:
         get("resnet-51")
     with pytest.raises(UnknownNameError):
         get("hf")
+    with pytest.raises(UnknownNameError, match="bert-base"):
+        get("bert-base-cased")  # another vocabulary
 
 
 @pytest.mark.parametrize("nothing", ["", "   ", None, 7])

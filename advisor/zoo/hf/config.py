@@ -15,6 +15,8 @@ from advisor.zoo.hf.fields import Fields
 from advisor.zoo.hf.others import OTHERS
 
 LONGEST_TEXT: Final = 1_000_000
+LONGEST_NAME: Final = 100
+LARGEST_PARAMS: Final = 1e15
 USUAL_FIELDS: Final = ("hidden_size", "num_hidden_layers", "num_attention_heads")
 SOURCE: Final = "configuration file"
 WHERE: Final = "config.json"
@@ -45,12 +47,18 @@ def from_hf_config(text: str, name: str = "") -> Architecture:
         assumptions = ("only the language part of the configuration is counted",)
         values = inner
     kind = values.get("model_type")
-    kind = kind if isinstance(kind, str) else ""
-    label = (name or _label(values)).strip().rstrip("/").rsplit("/", 1)[-1]
+    kind = kind[:LONGEST_NAME] if isinstance(kind, str) else ""
+    label = (name or _label(values)).strip().rstrip("/").rsplit("/", 1)[-1][:LONGEST_NAME]
     architecture = _read(values, kind, label or kind or "custom", assumptions)
+    size = count(architecture.params).replace(NBSP, "")
+    if architecture.params > LARGEST_PARAMS:
+        raise InvalidInputError(
+            f"the fields describe a model of {size} parameters, more than can be meant.",
+            where=WHERE,
+            todo="Paste the config.json of the model as its repository has it.",
+        )
     if label:
         return architecture
-    size = count(architecture.params).replace(NBSP, "")
     title = f"{kind or 'custom'} {size}"
     return replace(architecture, name=_slug(title), title=title)
 

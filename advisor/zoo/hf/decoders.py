@@ -213,10 +213,7 @@ def _kv_heads(fields: Fields, names: DecoderFields, heads: int) -> int:
 def _head_dim(fields: Fields, names: DecoderFields, hidden: int, heads: int) -> int:
     if fields.has("head_dim") or names.head_dim:
         return fields.count("head_dim", default=names.head_dim)
-    fields.require(
-        hidden % heads == 0,
-        f"a width of {hidden} cannot be divided among {heads} attention heads",
-    )
+    fields.require_heads(hidden, heads)
     return max(1, hidden // heads)
 
 

@@ -14,6 +14,7 @@ LARGEST_WIDTH: Final = 1_000_000
 LARGEST_LAYERS: Final = 10_000
 LARGEST_VOCAB: Final = 10_000_000
 LARGEST_LENGTH: Final = 100_000_000
+MOST_STAGES: Final = 16
 SHOWN_CHARACTERS: Final = 40
 PLACEHOLDER: Final = 1
 """Stands for a bad field until `Fields.check` reports it."""
@@ -57,16 +58,17 @@ class Fields:
             return PLACEHOLDER
         return whole
 
-    def counts(self, name: str, default: tuple[int, ...]) -> tuple[int, ...]:
-        """Return a list of whole numbers."""
+    def counts(self, name: str, default: tuple[int, ...], *, most: int) -> tuple[int, ...]:
+        """Return a list of whole numbers from 1 to `most`, one for each stage of a network."""
         value = self._values.get(name)
         if value is None:
             return default
         wholes = [_whole(item) for item in value] if isinstance(value, list) else []
-        good = tuple(whole for whole in wholes if whole and 0 < whole <= LARGEST_WIDTH)
-        if not wholes or len(good) != len(wholes):
+        good = tuple(whole for whole in wholes if whole and 0 < whole <= most)
+        if not 0 < len(wholes) <= MOST_STAGES or len(good) != len(wholes):
             self._problems.append(
-                f"“{name}” must be a list of positive whole numbers, not {_show(value)}"
+                f"“{name}” must be a list of up to {MOST_STAGES} whole numbers from 1 to "
+                f"{most:,}, not {_show(value)}"
             )
             return default
         return good
@@ -109,6 +111,12 @@ class Fields:
         """
         if not holds:
             self._conflicts.append(conflict)
+
+    def require_heads(self, width: int, heads: int) -> None:
+        """Note a conflict if a width cannot be divided among attention heads."""
+        self.require(
+            width % heads == 0, f"a width of {width} cannot be divided among {heads} heads"
+        )
 
     def check(self) -> None:
         """Report all problems met so far.

@@ -7,7 +7,13 @@ from functools import partial
 from typing import Final
 
 from advisor.zoo.base import Architecture
-from advisor.zoo.hf.fields import LARGEST_LAYERS, LARGEST_LENGTH, LARGEST_VOCAB, Fields
+from advisor.zoo.hf.fields import (
+    LARGEST_LAYERS,
+    LARGEST_LENGTH,
+    LARGEST_VOCAB,
+    LARGEST_WIDTH,
+    Fields,
+)
 from advisor.zoo.kinds.convnet import ConvNet
 from advisor.zoo.kinds.encoder import EncoderShape, encoder
 from advisor.zoo.kinds.t5 import RELATIVE_BUCKETS, T5Shape, WhisperShape, t5, whisper
@@ -18,6 +24,7 @@ from advisor.zoo.networks.residual import EXPANSION, resnet
 
 LARGEST_SIDE: Final = 8192
 IMAGENET_CLASSES: Final = 1000
+MOST_BLOCKS: Final = 1000
 
 
 def read_encoder(
@@ -32,9 +39,7 @@ def read_encoder(
     hidden = fields.count("hidden_size", "dim")
     heads = fields.count("num_attention_heads", "n_heads")
     rows = fields.count("max_position_embeddings", most=LARGEST_LENGTH, default=512)
-    fields.require(
-        hidden % heads == 0, f"a width of {hidden} cannot be divided among {heads} heads"
-    )
+    fields.require_heads(hidden, heads)
     shape = EncoderShape(
         vocab=fields.count("vocab_size", most=LARGEST_VOCAB),
         hidden=hidden,
@@ -56,9 +61,7 @@ def read_vision_transformer(fields: Fields, label: str) -> Architecture:
     heads = fields.count("num_attention_heads")
     side = fields.count("image_size", most=LARGEST_SIDE, default=224)
     patch = fields.count("patch_size", most=LARGEST_SIDE, default=16)
-    fields.require(
-        hidden % heads == 0, f"a width of {hidden} cannot be divided among {heads} heads"
-    )
+    fields.require_heads(hidden, heads)
     fields.require(side % patch == 0, f"{side} pixels cannot be cut into patches of {patch}")
     classes, assumptions = _classes(fields)
     shape = VisionShape(
@@ -76,10 +79,14 @@ def read_vision_transformer(fields: Fields, label: str) -> Architecture:
 
 def read_resnet(fields: Fields, label: str) -> Architecture:
     """Read a ResNet; ``hidden_sizes`` are the channels after a stage."""
-    blocks = fields.counts("depths", (3, 4, 6, 3))
-    outer = fields.counts("hidden_sizes", (256, 512, 1024, 2048))
+    blocks = fields.counts("depths", (3, 4, 6, 3), most=MOST_BLOCKS)
+    outer = fields.counts("hidden_sizes", (256, 512, 1024, 2048), most=LARGEST_WIDTH)
     bottleneck = fields.text("layer_type", "bottleneck", ("bottleneck", "basic")) == "bottleneck"
     stem = fields.count("embedding_size", default=64)
+    fields.require(
+        not bottleneck or all(width % EXPANSION == 0 for width in outer),
+        f"“hidden_sizes” of bottleneck blocks must be multiples of {EXPANSION}",
+    )
     _require_same_length(fields, blocks, outer)
     classes, assumptions = _classes(fields)
     fields.check()
@@ -92,8 +99,8 @@ def read_resnet(fields: Fields, label: str) -> Architecture:
 
 def read_convnext(fields: Fields, label: str) -> Architecture:
     """Read a ConvNeXt."""
-    blocks = fields.counts("depths", (3, 3, 9, 3))
-    widths = fields.counts("hidden_sizes", (96, 192, 384, 768))
+    blocks = fields.counts("depths", (3, 3, 9, 3), most=MOST_BLOCKS)
+    widths = fields.counts("hidden_sizes", (96, 192, 384, 768), most=LARGEST_WIDTH)
     _require_same_length(fields, blocks, widths)
     classes, assumptions = _classes(fields)
     fields.check()
@@ -125,9 +132,7 @@ def read_whisper(fields: Fields, label: str) -> Architecture:
     """Read Whisper."""
     hidden = fields.count("d_model")
     heads = fields.count("encoder_attention_heads")
-    fields.require(
-        hidden % heads == 0, f"a width of {hidden} cannot be divided among {heads} heads"
-    )
+    fields.require_heads(hidden, heads)
     shape = WhisperShape(
         hidden=hidden,
         heads=heads,

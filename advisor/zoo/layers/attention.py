@@ -74,7 +74,8 @@ class Attention:
         """Return the forward FLOPs of scores and weighted values, without a causal saving.
 
         ``2·t·c·a·d`` for QKᵀ and as much for AV; with t = c = s and a·d = h this is the
-        ``4 s² h`` in Narayanan et al. 2021 (arXiv 2104.04473, appendix).
+        ``4 s² h`` in Narayanan et al. 2021 (arXiv 2104.04473, appendix). Sliding windows (Mistral,
+        Gemma 2) are not taken off either.
         """
         return score_flops(tokens, context, self.heads, self.head_dim, self.head_dim)
 
