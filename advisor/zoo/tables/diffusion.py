@@ -65,9 +65,9 @@ UNETS = (
         title="SDXL UNet",
         family="diffusion",
         default_sample_size=1024,
-        published_params=2567e6,
+        published_params=2_567_463_684,
         source="Podell et al. 2023, arXiv 2307.01952, table 1 (rounded to 2.6B); parameters: "
-        "Lee et al. 2023, arXiv 2312.04005, table 1",
+        "checkpoint stabilityai/stable-diffusion-xl-base-1.0",
         aliases=("stable-diffusion-xl", "stable-diffusion-xl-base-1.0", "sdxl-1.0"),
         assumptions=(PREPARED,),
         widths=(320, 640, 1280),
