@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Final
+
+from advisor.core.errors import InvalidInputError
 
 KIB: Final = 1024.0
 MIB: Final = 1024.0**2
@@ -118,6 +121,35 @@ def count(value: float | None) -> str:
         if value >= size:
             return f"{number(value / size)}{NBSP}{suffix}"
     raise AssertionError("unreachable: value >= 1e5")
+
+
+_COUNT: Final = re.compile(r"^\s*(-?[\d.,_]+(?:[eE][+-]?\d+)?)\s*([kKmMbBtT]?)\s*$")
+_SUFFIXES: Final = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
+
+
+def parse_count(text: str, where: str) -> float:
+    """Read a count as people write it: ``10e9``, ``10 B``, ``1,024``.
+
+    Raises
+    ------
+    InvalidInputError
+        If the text is no number; `where` names the field.
+
+    >>> parse_count("10 B", "tokens"), parse_count("1,024", "batch")
+    (10000000000.0, 1024.0)
+    """
+    found = _COUNT.match(text)
+    try:
+        value = float(found[1].replace(",", "").replace("_", "")) if found else math.nan
+    except ValueError:
+        value = math.nan
+    if found is None or not math.isfinite(value):
+        raise InvalidInputError(
+            f"“{text.strip()}” is not a number.",
+            where=where,
+            todo="Write digits, with a suffix if you like: 10e9, 10 B, 1,024.",
+        )
+    return value * _SUFFIXES[found[2].lower()]
 
 
 def data_size(value_bytes: float | None) -> str:

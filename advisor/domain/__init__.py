@@ -3,6 +3,7 @@
 from advisor.domain.advice import Advice
 from advisor.domain.cluster import Cluster, NodeGroup
 from advisor.domain.estimate import Basis, Estimate
+from advisor.domain.forecast import Forecast
 from advisor.domain.hardware import (
     Accelerator,
     InstanceType,
@@ -24,6 +25,7 @@ __all__ = [
     "Cluster",
     "Estimate",
     "Family",
+    "Forecast",
     "InstanceType",
     "Layout",
     "Market",

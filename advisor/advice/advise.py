@@ -1,0 +1,126 @@
+"""From the evaluated table and the constraints to the advice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from advisor.advice.infeasible import no_plan
+from advisor.advice.picks import pick_rows, reason
+from advisor.advice.plans import make_plan
+from advisor.domain import Advice, Workload
+from advisor.domain.advice import Pick
+from advisor.search.constraints import Constraints, apply
+from advisor.search.pareto import pareto_front
+from advisor.search.search import Evaluated, SearchOptions, evaluate
+
+if TYPE_CHECKING:
+    from advisor.advice.engine import Engine
+    from advisor.domain import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Table rows of an answer: those that meet the limits, the front, the picks.
+
+    ``front`` is ordered by hours. ``removed`` counts candidates by constraint.
+    """
+
+    rows: np.ndarray
+    front: np.ndarray
+    picks: dict[str, int]
+    removed: dict[str, int]
+
+
+def select(evaluated: Evaluated, limits: Constraints) -> Result:
+    """Filter the evaluated table; fast enough to run at every change of a constraint."""
+    mask, removed = apply(evaluated.plans, limits)
+    rows = np.flatnonzero(mask)
+    removed = {**evaluated.removed, **removed}
+    if not len(rows):
+        return Result(rows=rows, front=rows, picks={}, removed=removed)
+    hours = evaluated.plans["hours"].to_numpy()[rows]
+    cost = evaluated.plans["cost_usd"].to_numpy()[rows]
+    return Result(
+        rows=rows,
+        front=rows[pareto_front(hours, cost)],
+        picks=pick_rows(evaluated.plans, rows, limits),
+        removed=removed,
+    )
+
+
+def advise(
+    workload: Workload,
+    engine: Engine,
+    *,
+    options: SearchOptions | None = None,
+    limits: Constraints | None = None,
+    current: Plan | None = None,
+) -> Advice:
+    """Recommend machines, counts and layouts for a workload.
+
+    Parameters
+    ----------
+    workload : Workload
+        The job.
+    engine : Engine
+        Catalog and predictor.
+    options, limits : optional
+        Of the search, and on its plans; none by default.
+    current : Plan, optional
+        What the user runs on today; the picks state the saving against it.
+
+    Raises
+    ------
+    NoFeasiblePlanError
+        If no plan meets the limits; the message says which to relax and by how much.
+    """
+    limits = limits or Constraints()
+    evaluated = evaluate(workload, engine.catalog, engine.predictor, options or SearchOptions())
+    result = select(evaluated, limits)
+    if not result.picks:
+        raise no_plan(evaluated, limits, result.removed)
+    return advice_of(evaluated, result, engine, limits, current)
+
+
+def advice_of(
+    evaluated: Evaluated,
+    result: Result,
+    engine: Engine,
+    limits: Constraints,
+    current: Plan | None = None,
+) -> Advice:
+    """Return the picks and the front of a result as an `Advice`."""
+    picks = {}
+    for name, row in result.picks.items():
+        plan = make_plan(evaluated, row, engine, limits.deadline_h)
+        picks[name] = Pick(
+            plan=plan,
+            reason=reason(name, evaluated.plans, result.picks, result.rows, limits),
+            saving_usd=None if current is None else current.cost_usd.value - plan.cost_usd.value,
+            saving_hours=None if current is None else current.hours.value - plan.hours.value,
+        )
+    model = engine.predictor.model
+    return Advice(
+        workload=evaluated.workload,
+        picks=picks,
+        pareto=tuple(
+            make_plan(evaluated, int(row), engine, limits.deadline_h) for row in result.front
+        ),
+        current=current,
+        candidates_considered=evaluated.considered,
+        removed_by=result.removed,
+        catalog={
+            "hash": engine.catalog.hash,
+            "as_of": str(engine.catalog.as_of or ""),
+            "offers": len(engine.catalog.offers),
+        },
+        predictor={
+            "version": engine.predictor.version,
+            "data_hash": engine.predictor.data_hash,
+            "runs": model.runs,
+            "interval_level": model.conformal.level,
+        },
+    )

@@ -1,0 +1,78 @@
+"""Advice as files: the front as CSV, a plan or the whole as JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.domain import Advice, Plan
+
+# A cell that starts like this is run as a formula by spreadsheets.
+FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
+
+
+def front_csv(advice: Advice) -> str:
+    """Return the picks and the front as CSV with one header row; units stand in the names."""
+    text = io.StringIO()
+    rows = list(_rows(advice))
+    writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({key: _safe(value) for key, value in row.items()} for row in rows)
+    return text.getvalue()
+
+
+def _rows(advice: Advice) -> Iterator[dict[str, object]]:
+    names: dict[str, list[str]] = {}
+    plans: dict[str, Plan] = {}
+    for name, pick in advice.picks.items():
+        names.setdefault(pick.plan.id, []).append(name)
+        plans.setdefault(pick.plan.id, pick.plan)
+    for plan in advice.pareto:
+        plans.setdefault(plan.id, plan)
+    for key, plan in sorted(plans.items(), key=lambda item: item[1].cost_usd.value):
+        yield _row(plan, " ".join(names.get(key, [])))
+
+
+def _row(plan: Plan, pick: str) -> dict[str, object]:
+    group, layout = plan.cluster.groups[0], plan.layout
+    return {
+        "plan_id": plan.id,
+        "pick": pick,
+        "cloud": group.cloud,
+        "region": group.region,
+        "market": plan.offer.market,
+        "machines": group.count,
+        "instance_type": group.instance_type,
+        "accelerator": group.accelerator,
+        "accelerators": plan.cluster.accelerators,
+        "cost_usd": round(plan.cost_usd.value, 2),
+        "cost_low_usd": round(plan.cost_usd.low, 2),
+        "cost_high_usd": round(plan.cost_usd.high, 2),
+        "hours": round(plan.hours.value, 3),
+        "hours_low": round(plan.hours.low, 3),
+        "hours_high": round(plan.hours.high, 3),
+        "step_time_s": round(plan.step_time_s.value, 5),
+        "deadline_probability": plan.deadline_probability,
+        "out_of_memory_probability": round(plan.memory.out_of_memory_probability, 4),
+        "data_parallel": layout.data_parallel,
+        "tensor_parallel": layout.tensor_parallel,
+        "pipeline_parallel": layout.pipeline_parallel,
+        "zero_stage": layout.zero_stage,
+        "micro_batch": layout.micro_batch,
+        "accumulation": layout.accumulation,
+        "recompute": layout.recompute,
+        "prediction": plan.cost_usd.basis,
+        "usd_per_machine_h": plan.offer.usd_per_h,
+        "price_as_of": plan.offer.as_of,
+        "price_source": plan.offer.source,
+    }
+
+
+def _safe(value: object) -> object:
+    if isinstance(value, str) and value.startswith(FORMULA_STARTS):
+        return f"'{value}"
+    return value

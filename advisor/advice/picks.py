@@ -1,0 +1,129 @@
+"""Cheapest, Fastest, Best value, Safest: which rows, and why in one sentence with numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from advisor.advice.plans import deadline_probability
+from advisor.core.units import NBSP, hours, number, percent, usd
+from advisor.search.pareto import pareto_front
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from advisor.predictor.arrays import FloatArray
+    from advisor.search.constraints import Constraints
+
+PICKS: Final = ("cheapest", "fastest", "best_value", "safest")
+# Plans whose risk is this close to the least risky are equally safe; the cheapest of them counts.
+SAME_RISK: Final = 0.005
+# The safest plan is not one at any price: what is bought with more than this is not safety.
+SAFETY_PRICE: Final = 3.0
+
+
+def pick_rows(plans: pd.DataFrame, rows: np.ndarray, limits: Constraints) -> dict[str, int]:
+    """Return the table row of every pick.
+
+    Cheapest and fastest take the median estimate; best value is the plan of the front nearest
+    to the corner of the front's lowest bill and shortest time (both on logarithmic scales,
+    compromise programming); safest has the least risk of missing the deadline, running out of
+    memory or being interrupted.
+    """
+    cost = plans["cost_usd"].to_numpy()[rows]
+    hour = plans["hours"].to_numpy()[rows]
+    front = pareto_front(hour, cost)
+    cheapest = int(front[-1])
+    return {
+        "cheapest": int(rows[cheapest]),
+        "fastest": int(rows[front[0]]),
+        "best_value": int(rows[front[_knee(hour[front], cost[front])]]),
+        "safest": int(_safest(plans, rows, cost, limits)),
+    }
+
+
+def _knee(hour: FloatArray, cost: FloatArray) -> int:
+    """Return the position of the front nearest to its ideal corner on logarithmic axes."""
+    scaled = [_unit_range(np.log(axis)) for axis in (hour, cost)]
+    return int(np.argmin(np.hypot(*scaled)))
+
+
+def _unit_range(values: FloatArray) -> FloatArray:
+    span = values.max() - values.min()
+    return (values - values.min()) / span if span > 0 else np.zeros_like(values)
+
+
+def _safest(plans: pd.DataFrame, rows: np.ndarray, cost: FloatArray, limits: Constraints) -> int:
+    table = plans.iloc[rows]
+    late = np.zeros(len(rows))
+    if limits.deadline_h is not None:
+        late = 1 - deadline_probability(table, limits.deadline_h)
+    # A spot machine can be taken away at any time: never as safe as one that cannot.
+    interruptible = (table["market"] == "spot").to_numpy()
+    risk = late + table["out_of_memory"].to_numpy() + interruptible
+    affordable = (
+        cost <= SAFETY_PRICE * cost[~interruptible].min()
+        if (~interruptible).any()
+        else (np.ones(len(rows), dtype=bool))
+    )
+    # The wider the interval, the less is known: half a percent of risk per percent of width.
+    risk = np.where(affordable, risk, np.inf)
+    safe = np.flatnonzero(risk <= risk.min() + SAME_RISK)
+    narrowest = table["log_sigma"].to_numpy()[safe]
+    order = np.lexsort((cost[safe], np.round(narrowest, 2)))
+    return int(rows[safe[order[0]]])
+
+
+def reason(
+    name: str, plans: pd.DataFrame, picks: dict[str, int], rows: np.ndarray, limits: Constraints
+) -> str:
+    """Return why the pick was picked, one or two sentences with the numbers."""
+    plan, cheapest = plans.iloc[picks[name]], plans.iloc[picks["cheapest"]]
+    writers = {
+        "cheapest": lambda: _why_cheapest(plans, picks["cheapest"], rows),
+        "fastest": lambda: _why_sooner("Finishes first", plan, cheapest),
+        "best_value": lambda: _why_sooner("Best balance", plan, cheapest),
+        "safest": lambda: _why_safest(plan, cheapest, limits),
+    }
+    return writers[name]()
+
+
+def _why_cheapest(plans: pd.DataFrame, best: int, rows: np.ndarray) -> str:
+    plan = plans.iloc[best]
+    table = plans.iloc[rows]
+    other = table[table["instance_type"] != plan["instance_type"]]
+    said = f"Lowest bill of {len(rows):,} plans."
+    if len(other):
+        second = other.iloc[int(np.argmin(other["cost_usd"].to_numpy()))]
+        more = second["cost_usd"] - plan["cost_usd"]
+        said += f" The next machine, {second['instance_type']}, costs {usd(more)} more."
+    return said
+
+
+def _why_sooner(opening: str, plan: pd.Series, cheapest: pd.Series) -> str:
+    saved = cheapest["hours"] - plan["hours"]
+    more = plan["cost_usd"] - cheapest["cost_usd"]
+    if saved <= 0 or more <= 0:
+        return f"{opening}: it is the cheapest too."
+    return (
+        f"{opening}: {hours(saved)}{NBSP}h sooner than the cheapest for {usd(more)} more,"
+        f" {usd(more / saved)} per hour saved."
+    )
+
+
+def _why_safest(plan: pd.Series, cheapest: pd.Series, limits: Constraints) -> str:
+    words = []
+    if plan["market"] == "spot":
+        words.append("Every plan left can be interrupted; this one has the least other risk.")
+    else:
+        words.append("Cannot be interrupted.")
+    if limits.deadline_h is not None:
+        chance = deadline_probability(plan.to_frame().T.infer_objects(), limits.deadline_h)[0]
+        words.append(f"{percent(float(chance))} within the deadline.")
+    width = 100 * (np.exp(1.645 * plan["log_sigma"]) - 1)
+    words.append(f"Time known to +{number(width, 2)}{NBSP}%.")
+    more = plan["cost_usd"] - cheapest["cost_usd"]
+    if more > 0:
+        words.append(f"{usd(more)} more than the cheapest.")
+    return " ".join(words)

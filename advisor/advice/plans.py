@@ -1,0 +1,96 @@
+"""One row of the search's table as a plan."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtr
+
+from advisor import __version__
+from advisor.advice.entries import (
+    basis_of,
+    layout_of,
+    memory_of,
+    mfu_of,
+    parts_of,
+    step_time_of,
+)
+from advisor.domain import Basis, Bill, Cluster, Estimate, NodeGroup, Offer, Plan
+
+if TYPE_CHECKING:
+    from advisor.advice.engine import Engine
+    from advisor.search.search import Evaluated
+
+
+def deadline_probability(plans: pd.DataFrame, deadline_h: float) -> np.ndarray:
+    """Return the chance that each plan finishes within the deadline."""
+    left = np.maximum(deadline_h - plans["startup_h"].to_numpy(), 1e-9)
+    ratio = np.log(left / plans["training_h"].to_numpy())
+    return np.asarray(ndtr(ratio / plans["log_sigma"].to_numpy()))
+
+
+def make_plan(evaluated: Evaluated, row: int, engine: Engine, deadline_h: float | None) -> Plan:
+    """Return row `row` of the table as a `Plan`."""
+    plans = evaluated.plans
+    plan = plans.iloc[row]
+    entry = int(plan["entry"])
+    basis = basis_of(evaluated.best, entry)
+    chance = None
+    if deadline_h is not None:
+        chance = float(deadline_probability(plans.iloc[[row]], deadline_h)[0])
+    return Plan(
+        cluster=_cluster(plan),
+        layout=layout_of(evaluated.best, entry),
+        offer=_offer(engine, int(plan["offer"])),
+        step_time_s=step_time_of(evaluated.best, entry, basis),
+        hours=_estimate(plan, ("hours", "hours_low", "hours_high"), "h", basis),
+        cost_usd=_estimate(plan, ("cost_usd", "cost_low_usd", "cost_high_usd"), "USD", basis),
+        steps=evaluated.workload.steps,
+        parts=parts_of(evaluated.best, entry),
+        memory=memory_of(evaluated.best, entry),
+        bill=_bill(evaluated, row),
+        mfu=mfu_of(evaluated.best, entry),
+        deadline_probability=chance,
+        catalog_hash=engine.catalog.hash,
+        data_hash=engine.predictor.data_hash,
+        advisor_version=__version__,
+    )
+
+
+def _cluster(plan: pd.Series[Any]) -> Cluster:
+    group = NodeGroup(
+        cloud=str(plan["cloud"]),
+        instance_type=str(plan["instance_type"]),
+        region=str(plan["region"]),
+        count=int(plan["machines"]),
+        accelerator=str(plan["accelerator"]),
+        accelerators_per_node=float(plan["accelerators"]),
+    )
+    return Cluster(groups=(group,))
+
+
+def _offer(engine: Engine, position: int) -> Offer:
+    row = engine.catalog.offers.iloc[position]
+    return engine.catalog.offer(
+        str(row["cloud"]), str(row["instance_type"]), str(row["region"]), row["market"]
+    )
+
+
+def _estimate(
+    plan: pd.Series[Any], names: tuple[str, str, str], unit: str, basis: Basis
+) -> Estimate:
+    value, low, high = (float(plan[name]) for name in names)
+    return Estimate(value=value, low=min(low, value), high=max(high, value), unit=unit, basis=basis)
+
+
+def _bill(evaluated: Evaluated, row: int) -> Bill:
+    bill = evaluated.bill
+    storage = float(bill.storage_usd[row])
+    return Bill(
+        machines_usd=float(bill.machines_usd[row]),
+        startup_usd=float(bill.startup_usd[row]),
+        retries_usd=float(bill.retries_usd[row]),
+        storage_usd=None if np.isnan(storage) else storage,
+    )

@@ -1,0 +1,107 @@
+"""The options of every command."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any, Final, get_args
+
+from advisor import __version__
+from advisor.advice.job import AMOUNTS
+from advisor.cli import commands, serve, values
+from advisor.cli.options import MARKETS
+from advisor.domain import Precision
+from advisor.search.constraints import DEFAULT_CHANCE
+
+TUNINGS: Final = ("full", "lora", "qlora")
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of ``python -m advisor``."""
+    parser = argparse.ArgumentParser(
+        prog="advisor", description="Which cloud machines for a training job, and at what price."
+    )
+    parser.add_argument("--version", action="version", version=f"advisor {__version__}")
+    actions = parser.add_subparsers(required=True, metavar="COMMAND")
+    _add_advise(actions)
+    _add_predict(actions)
+    _add_catalog(actions)
+    _add_serve(actions)
+    return parser
+
+
+def _add_advise(actions: Any) -> None:
+    command = actions.add_parser("advise", help="recommend machines, counts and layouts")
+    command.set_defaults(run=commands.advise)
+    _add_job(command)
+    limits = command.add_argument_group("limits")
+    limits.add_argument("--deadline-h", type=values.positive("--deadline-h"), metavar="H")
+    limits.add_argument("--budget-usd", type=values.positive("--budget-usd"), metavar="USD")
+    limits.add_argument("--chance", type=values.share("--chance"), metavar="P",
+                        default=DEFAULT_CHANCE,
+                        help="how sure to be of the deadline (default %(default)s)")  # fmt: skip
+    limits.add_argument("--cloud", action="append", metavar="NAME", help="repeatable, or a,b")
+    limits.add_argument("--region", action="append", metavar="NAME",
+                        help="a region, or US, Europe, Asia")  # fmt: skip
+    limits.add_argument("--gpu", action="append", metavar="NAME",
+                        help="an accelerator (H100) or a family (Hopper)")  # fmt: skip
+    limits.add_argument(
+        "--market",
+        action="append",
+        metavar="NAME",
+        help=f"{', '.join(MARKETS)}; on-demand and spot by default",
+    )
+    limits.add_argument("--max-machines", type=values.whole("--max-machines"), metavar="N")
+    limits.add_argument("--max-accelerators", type=values.whole("--max-accelerators"), metavar="N",
+                        default=512, help="largest cluster (default %(default)s)")  # fmt: skip
+    limits.add_argument("--memory-margin", type=values.share("--memory-margin"), metavar="SHARE",
+                        default=0.1, help="device memory left free (default 0.1)")  # fmt: skip
+    limits.add_argument("--retry-allowance", type=values.allowance, metavar="SHARE", default=0.0,
+                        help="extra hours for restarts, 0.1 is 10 %% (default 0)")  # fmt: skip
+    command.add_argument("--current", metavar="MACHINES",
+                         help="what you run on today: “4 x p4d.24xlarge”")  # fmt: skip
+    command.add_argument("--csv", type=Path, metavar="FILE", help="write the front as a table")
+
+
+def _add_predict(actions: Any) -> None:
+    command = actions.add_parser("predict", help="time and memory on given hardware")
+    command.set_defaults(run=commands.predict)
+    _add_job(command)
+    where = command.add_argument_group("hardware (machines, or a number of accelerators)")
+    where.add_argument("--machines", metavar="MACHINES", help="“128 x p4de.24xlarge”")
+    where.add_argument("--gpu", metavar="NAME", help="accelerator, with --accelerators")
+    where.add_argument("--accelerators", type=values.whole("--accelerators"), metavar="N")
+
+
+def _add_catalog(actions: Any) -> None:
+    command = actions.add_parser("catalog", help="machines and prices")
+    command.set_defaults(run=commands.catalog)
+    for name in ("--cloud", "--region", "--gpu", "--market"):
+        command.add_argument(name, action="append", metavar="NAME")
+    command.add_argument("--limit", type=values.whole("--limit"), default=40, metavar="N",
+                         help="rows to print; --json prints all (default %(default)s)")  # fmt: skip
+    command.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _add_serve(actions: Any) -> None:
+    command = actions.add_parser("serve", help="open the app on 127.0.0.1")
+    command.set_defaults(run=serve.serve)
+    command.add_argument("--port", type=values.whole("--port"), default=None,
+                         help="default: the variable PORT, else a free port")  # fmt: skip
+
+
+def _add_job(command: argparse.ArgumentParser) -> None:
+    job = command.add_argument_group("job")
+    job.add_argument("--model", required=True, metavar="MODEL",
+                     help="zoo name, a Hugging Face config.json, or a size such as 7B")  # fmt: skip
+    job.add_argument("--finetune", choices=TUNINGS, help="tune a trained model")
+    job.add_argument("--lora-rank", type=values.whole("--lora-rank"), default=16, metavar="R")
+    amount = job.add_mutually_exclusive_group(required=True)
+    for name in AMOUNTS:
+        amount.add_argument(f"--{name}", type=values.count(name), metavar="N")
+    job.add_argument("--dataset-samples", type=values.count("dataset samples"), metavar="N")
+    job.add_argument("--seq-len", "--resolution", dest="sample_size", metavar="N",
+                     type=values.whole("--seq-len"))  # fmt: skip
+    job.add_argument("--global-batch", type=values.whole("--global-batch"), metavar="N")
+    job.add_argument("--precision", choices=get_args(Precision), default="bf16")
+    command.add_argument("--json", action="store_true", help="print JSON")

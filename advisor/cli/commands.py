@@ -1,0 +1,83 @@
+"""What the commands do; each returns its exit code."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from advisor.advice import Engine
+from advisor.advice.advise import advise as make_advice
+from advisor.advice.exports import front_csv
+from advisor.advice.forecast import (
+    current_plan,
+    forecast_on_accelerators,
+    forecast_on_machines,
+)
+from advisor.catalog import load
+from advisor.cli import tables
+from advisor.cli.options import job_of, limits_of, search_options_of
+from advisor.core.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from advisor.domain.base import Noun
+
+
+def advise(options: argparse.Namespace) -> int:
+    """Recommend machines for a job."""
+    workload = job_of(options).workload()
+    engine = Engine.open()
+    limits = limits_of(options, engine.catalog)
+    current = None
+    if options.current:
+        current = current_plan(options.current, workload, engine, limits.deadline_h)
+    advice = make_advice(
+        workload, engine, options=search_options_of(options), limits=limits, current=current
+    )
+    if options.csv:
+        options.csv.write_text(front_csv(advice), encoding="utf-8")
+    if options.json:
+        _print_json(advice)
+    else:
+        tables.show_advice(advice, limits)
+    return 0
+
+
+def predict(options: argparse.Namespace) -> int:
+    """Predict time and memory of a job on given hardware."""
+    workload = job_of(options).workload()
+    by_machines = options.machines is not None
+    by_accelerators = options.gpu is not None and options.accelerators is not None
+    if by_machines == by_accelerators:
+        raise InvalidInputError(
+            "the hardware is not clear.",
+            where="predict",
+            todo="Give --machines “4 x p4d.24xlarge”, or --gpu A100-80GB --accelerators 32.",
+        )
+    engine = Engine.open()
+    if by_machines:
+        forecast = forecast_on_machines(options.machines, workload, engine)
+    else:
+        forecast = forecast_on_accelerators(options.gpu, options.accelerators, workload, engine)
+    if options.json:
+        _print_json(forecast)
+    else:
+        tables.show_forecast(forecast, workload)
+    return 0
+
+
+def catalog(options: argparse.Namespace) -> int:
+    """List machines and prices, cheapest per accelerator first."""
+    loaded = load()
+    offers = tables.select_offers(loaded, limits_of(options, loaded, None))
+    if options.json:
+        print(offers.to_json(orient="records", date_format="iso"))  # noqa: T201 - the output
+    else:
+        tables.show_offers(offers, options.limit, loaded)
+    return 0 if len(offers) else 3
+
+
+def _print_json(noun: Noun) -> None:
+    fields: dict[str, Any] = noun.model_dump(mode="json")
+    print(json.dumps(fields, ensure_ascii=False, indent=1, allow_nan=False))  # noqa: T201

@@ -1,0 +1,166 @@
+"""Readable tables of what the commands return."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from advisor.core import units
+from advisor.core.units import NBSP
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from advisor.catalog import Catalog
+    from advisor.domain import Advice, Estimate, Forecast, Plan, Workload
+    from advisor.search.constraints import Constraints
+
+WIDTH: Final = 140
+TITLES: Final = {
+    "cheapest": "Cheapest", "fastest": "Fastest", "best_value": "Best value", "safest": "Safest",
+}  # fmt: skip
+
+
+def show_advice(advice: Advice, limits: Constraints) -> None:
+    """Print the picks with their reasons, then the front."""
+    out = _console()
+    out.print(_job_line(advice.workload))
+    picks = Table("", "machines", "where", "market", "USD", "90 %", "h", "90 %", box=None)
+    _right(picks, 4, 6)
+    if limits.deadline_h is not None:
+        picks.add_column(f"in {units.hours(limits.deadline_h)}{NBSP}h", justify="right")
+    if advice.current is not None:
+        picks.add_row("[dim]Today[/dim]", *_plan_cells(advice.current, limits))
+    for name, pick in advice.picks.items():
+        picks.add_row(f"[bold]{TITLES[name]}[/bold]", *_plan_cells(pick.plan, limits))
+    out.print(picks)
+    for name, pick in advice.picks.items():
+        saving = "" if pick.saving_usd is None else f" Against today: {_saving(pick.saving_usd)}."
+        out.print(f"[bold]{TITLES[name]}[/bold]: {pick.reason}{saving}")
+    left = ", ".join(f"{name} {count:,}" for name, count in advice.removed_by.items() if count)
+    out.print(f"[dim]{advice.candidates_considered:,} candidates; removed by {left}.[/dim]")
+    out.print(f"[dim]Prices of {advice.catalog['as_of']}; no taxes.[/dim]")
+
+
+def _saving(value_usd: float) -> str:
+    word = "less" if value_usd >= 0 else "more"
+    return f"{units.usd(abs(value_usd))} {word}"
+
+
+def _plan_cells(plan: Plan, limits: Constraints) -> list[str]:
+    group = plan.cluster.groups[0]
+    cells = [
+        f"{group.count} × {group.instance_type}",
+        f"{group.cloud} {group.region}",
+        plan.offer.market.replace("_", "-"),
+        units.number(plan.cost_usd.value),
+        _interval(plan.cost_usd),
+        units.hours(plan.hours.value),
+        _interval(plan.hours),
+    ]
+    if limits.deadline_h is not None:
+        cells.append(units.percent(plan.deadline_probability))
+    return cells
+
+
+def _interval(estimate: Estimate) -> str:
+    if estimate.unit == "h":
+        bounds = (units.hours(b, like=estimate.value) for b in (estimate.low, estimate.high))
+    else:
+        bounds = (units.number(bound) for bound in (estimate.low, estimate.high))
+    return units.interval(*bounds)
+
+
+def _job_line(workload: Workload) -> str:
+    assumed = f" [dim](assumed: {', '.join(workload.assumptions)})[/dim]"
+    return (
+        f"[bold]{workload.model.name}[/bold], {units.count(workload.model.params)} parameters, "
+        f"{workload.steps:,} steps of {workload.global_batch:,}, {workload.precision}"
+        f"{assumed if workload.assumptions else ''}"
+    )
+
+
+def show_forecast(forecast: Forecast, workload: Workload) -> None:
+    """Print step, hours, memory and the layout."""
+    out = _console()
+    out.print(_job_line(workload))
+    machine = forecast.instance_type or "machine"
+    out.print(f"{forecast.machines} × {machine}: "
+              f"{forecast.accelerators:g} × {forecast.accelerator}; {forecast.layout}")  # fmt: skip
+    table = Table("", "predicted", "90 % interval", box=None)
+    for name, estimate in (
+        ("step, s", forecast.step_time_s),
+        ("training, h", forecast.hours),
+        ("accelerator-hours", forecast.accelerator_hours),
+    ):
+        bounds = units.interval(units.number(estimate.low), units.number(estimate.high))
+        table.add_row(name, units.number(estimate.value), bounds)
+    out.print(table)
+    memory = forecast.memory
+    out.print(
+        f"memory {units.data_size(memory.used_bytes)} of "
+        f"{units.data_size(memory.capacity_bytes)}, out of memory "
+        f"{units.percent(memory.out_of_memory_probability)}; MFU {units.percent(forecast.mfu)}; "
+        f"prediction: {forecast.step_time_s.basis}"
+    )
+    for assumption in forecast.assumptions:
+        out.print(f"[dim]assumed: {assumption}[/dim]")
+
+
+OFFER_COLUMNS: Final = ("cloud", "instance_type", "region", "market", "accelerator",
+                        "accelerators", "usd_per_h", "usd_per_accelerator_h", "as_of", "flags",
+                        "source")  # fmt: skip
+
+
+def select_offers(catalog: Catalog, limits: Constraints) -> pd.DataFrame:
+    """Return the offers within the limits, cheapest per accelerator first."""
+    offers = catalog.offers.copy()
+    offers["family"] = offers["accelerator"].map(catalog.accelerators["family"])
+    mask = np.ones(len(offers), dtype=bool)
+    for wanted, column in (
+        (limits.clouds, "cloud"), (limits.areas, "area"), (limits.regions, "region"),
+        (limits.families, "family"), (limits.accelerators, "accelerator"),
+        (limits.markets, "market"),
+    ):  # fmt: skip
+        if wanted is not None:
+            mask &= offers[column].isin(wanted).to_numpy()
+    offers = offers[mask]
+    offers["usd_per_accelerator_h"] = offers["usd_per_h"] / offers["accelerators"]
+    return offers.sort_values(["usd_per_accelerator_h", "instance_type", "region"])[
+        list(OFFER_COLUMNS)
+    ]
+
+
+def show_offers(offers: pd.DataFrame, limit: int, catalog: Catalog) -> None:
+    """Print the first offers."""
+    table = Table("cloud", "machine", "region", "market", "accelerator", "USD/h",
+                  "USD/accelerator-h", "as of", "flags", box=None)  # fmt: skip
+    _right(table, 5, 6)
+    shown = offers.head(limit).astype({"market": str, "flags": str})
+    shown["as_of"] = shown["as_of"].dt.strftime("%Y-%m-%d").fillna("unknown")
+    shown["device"] = shown["accelerators"].map("{:g} × ".format) + shown["accelerator"].astype(str)
+    shown["market"] = shown["market"].str.replace("_", "-")
+    shown["flags"] = shown["flags"].str.replace("_", " ")
+    shown["usd_per_h"] = shown["usd_per_h"].map("{:,.2f}".format)
+    shown["usd_per_accelerator_h"] = shown["usd_per_accelerator_h"].map("{:,.3f}".format)
+    names = ["cloud", "instance_type", "region", "market", "device", "usd_per_h",
+             "usd_per_accelerator_h", "as_of", "flags"]  # fmt: skip
+    for cells in shown[names].astype(str).to_numpy().tolist():
+        table.add_row(*cells)
+    out = _console()
+    out.print(table)
+    out.print(f"[dim]{len(shown):,} of {len(offers):,} prices, newest of {catalog.as_of}.[/dim]")
+
+
+def _console() -> Console:
+    """Return a console that does not fold tables where the output is no terminal."""
+    found = Console()
+    return found if found.is_terminal else Console(width=WIDTH)
+
+
+def _right(table: Table, *columns: int) -> None:
+    for column in columns:
+        table.columns[column].justify = "right"

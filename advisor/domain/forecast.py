@@ -1,0 +1,28 @@
+"""What a job takes on given hardware, without a price."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from advisor.domain.base import Noun
+from advisor.domain.estimate import Estimate
+from advisor.domain.layout import Layout
+from advisor.domain.plan import MemoryUse, StepParts
+
+
+class Forecast(Noun):
+    """Step time, hours and memory of a job on so many accelerators of one kind."""
+
+    accelerator: str
+    accelerators: float = Field(gt=0)
+    machines: int = Field(ge=1)
+    instance_type: str = Field(default="", description="Empty for a machine assumed, not chosen.")
+    assumptions: tuple[str, ...] = ()
+    layout: Layout
+    steps: int = Field(ge=1)
+    step_time_s: Estimate
+    hours: Estimate = Field(description="Training alone: no start-up, no failures.")
+    accelerator_hours: Estimate
+    parts: StepParts
+    memory: MemoryUse
+    mfu: float = Field(ge=0, le=1, description="Model FLOPs utilisation of the dense peak.")

@@ -1,0 +1,111 @@
+"""The predictor as the rest of the program uses it: trained on the store, cached by its data."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import joblib
+
+from advisor import __version__
+from advisor.core.errors import PredictionError
+from advisor.core.paths import TABLES_DIR
+from advisor.predictor.hardware import facts_hash
+from advisor.predictor.model import StepTimeModel
+from advisor.predictor.training import training_table
+
+if TYPE_CHECKING:
+    from advisor.catalog import Catalog
+    from advisor.store import Store
+
+logger = logging.getLogger(__name__)
+FEWEST_RUNS: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Predictor:
+    """A fitted model and what it was fitted on."""
+
+    model: StepTimeModel
+    data_hash: str
+    version: str
+    training_s: float
+
+    @classmethod
+    def load(cls, store: Store, catalog: Catalog, cache_dir: Path) -> Predictor:
+        """Return the predictor of the store's data: from the cache, or trained now.
+
+        Raises
+        ------
+        PredictionError
+            If the store holds too few usable runs.
+        """
+        key = data_key(store, catalog)
+        path = cache_dir / f"predictor-{key[:16]}.joblib"
+        cached = _read(path)
+        if cached is not None:
+            return cached
+        fitted = cls.train(store, catalog, key)
+        _write(fitted, path)
+        return fitted
+
+    @classmethod
+    def train(cls, store: Store, catalog: Catalog, key: str) -> Predictor:
+        """Train on all usable runs of the store."""
+        begin = time.perf_counter()
+        table = training_table(store.profiles(), catalog)
+        if len(table.jobs) < FEWEST_RUNS:
+            raise PredictionError(
+                f"only {len(table.jobs)} usable measured runs are in the store.",
+                todo="Seed it again: delete the data directory's advisor.db, or add profiles.",
+            )
+        model = StepTimeModel.fit(table.jobs, table.step_s, table.config)
+        seconds = time.perf_counter() - begin
+        logger.info("trained on %d runs in %.1f s", len(table.jobs), seconds)
+        return cls(model=model, data_hash=key, version=__version__, training_s=seconds)
+
+
+def data_key(store: Store, catalog: Catalog) -> str:
+    """Return what the predictor depends on: runs, accelerator and model facts, this code."""
+    parts = (store.data_hash(), facts_hash(catalog), _code_hash())
+    return hashlib.sha256("|".join(parts).encode()).hexdigest()
+
+
+def _code_hash() -> str:
+    """Hash this room's code and the model facts: whoever changes them gets a new predictor."""
+    code = sorted(Path(__file__).parent.glob("*.py"))
+    facts = sorted((TABLES_DIR / "profiles").glob("model_facts*.csv"))
+    digest = hashlib.sha256()
+    for path in [*code, *facts]:
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _read(path: Path) -> Predictor | None:
+    """Read our own cache; whatever is wrong with it, training again is the cure."""
+    if not path.exists():
+        return None
+    try:
+        cached = joblib.load(path)
+    except Exception:  # noqa: BLE001 - a damaged pickle raises anything at all
+        logger.warning("the cached predictor %s is damaged; training again", path.name)
+        return None
+    return cached if isinstance(cached, Predictor) else None
+
+
+def _write(predictor: Predictor, path: Path) -> None:
+    """Write beside and rename, so that a reader never sees half a file."""
+    handle, name = tempfile.mkstemp(dir=path.parent, suffix=".partial")
+    os.close(handle)
+    try:
+        joblib.dump(predictor, name, compress=1)
+        Path(name).replace(path)
+    except OSError as error:
+        logger.warning("the predictor is not cached (%s); it is trained at every start", error)
+        Path(name).unlink(missing_ok=True)

@@ -1,0 +1,104 @@
+"""The learned correction: regression on the residual of the logarithm, fading with distance."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.neighbors import NearestNeighbors
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from advisor.predictor.arrays import FloatArray
+
+# Distances up to this many times the usual gap between training points count as near.
+NEAR: float = 3.0
+
+
+class FadingRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Gradient boosting whose prediction fades to zero far from its training data.
+
+    Meant for residuals of a physical model: where there is no data the physics stands alone.
+
+    Parameters
+    ----------
+    max_iter, learning_rate, max_leaf_nodes, min_samples_leaf, l2_regularization
+        As in `sklearn.ensemble.HistGradientBoostingRegressor`.
+    near : float
+        Distance, in units of the 95th percentile of gaps between training points, at which the
+        correction has faded by half.
+
+    Attributes
+    ----------
+    gap_ : float
+        95th percentile of the distance from a training point to its nearest other.
+    """
+
+    def __init__(
+        self,
+        *,
+        max_iter: int = 300,
+        learning_rate: float = 0.06,
+        max_leaf_nodes: int = 24,
+        min_samples_leaf: int = 8,
+        l2_regularization: float = 1.0,
+        near: float = NEAR,
+    ) -> None:
+        self.max_iter = max_iter
+        self.learning_rate = learning_rate
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_leaf = min_samples_leaf
+        self.l2_regularization = l2_regularization
+        self.near = near
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:  # noqa: N803 - scikit-learn's name
+        """Fit to residuals `y` of shape (n,) at features `X` of shape (n, features)."""
+        features, target = validate_data(self, X, y, y_numeric=True, dtype=np.float64)
+        self.learner_ = HistGradientBoostingRegressor(
+            max_iter=self.max_iter,
+            learning_rate=self.learning_rate,
+            max_leaf_nodes=self.max_leaf_nodes,
+            min_samples_leaf=self.min_samples_leaf,
+            l2_regularization=self.l2_regularization,
+            early_stopping=False,
+            random_state=0,
+        ).fit(features, target)
+        self.scaler_ = StandardScaler().fit(features)
+        points = np.unique(self.scaler_.transform(features), axis=0)
+        self.neighbours_ = NearestNeighbors(n_neighbors=1, algorithm="brute").fit(points)
+        self.gap_ = self._usual_gap(points)
+        return self
+
+    def predict(self, X: ArrayLike, distance: FloatArray | None = None) -> FloatArray:  # noqa: N803
+        """Return the faded correction, shape (n,).
+
+        `distance` may be given where `distance(X)` is already known.
+        """
+        check_is_fitted(self)
+        features = validate_data(self, X, reset=False, dtype=np.float64)
+        gaps = self._distance(features) if distance is None else distance
+        correction: FloatArray = self.learner_.predict(features)
+        return correction / (1 + (gaps / self.near) ** 2)
+
+    def distance(self, X: ArrayLike) -> FloatArray:  # noqa: N803
+        """Return the distance to the training data in units of its usual gap, shape (n,)."""
+        check_is_fitted(self)
+        features = validate_data(self, X, reset=False, dtype=np.float64)
+        return self._distance(features)
+
+    def _distance(self, features: FloatArray) -> FloatArray:
+        nearest, _ = self.neighbours_.kneighbors(self.scaler_.transform(features))
+        gaps: FloatArray = nearest[:, 0] / self.gap_
+        return gaps
+
+    @staticmethod
+    def _usual_gap(points: FloatArray) -> float:
+        if len(points) < 2:
+            return 1.0
+        sample = points[:: max(1, len(points) // 1000)]
+        pairs = NearestNeighbors(n_neighbors=2, algorithm="brute").fit(points)
+        gaps = pairs.kneighbors(sample)[0][:, 1]
+        return float(max(np.quantile(gaps, 0.95), 1e-9))

@@ -1,0 +1,63 @@
+"""The training table: measured runs that the physics can describe."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from advisor.predictor.arrays import FloatArray
+from advisor.predictor.compute import training_flops
+from advisor.predictor.hardware import facts_of
+from advisor.predictor.jobs import Jobs
+from advisor.predictor.runs import resolve_runs
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from advisor.catalog import Catalog
+
+# A run outside these shares of the peak is a slip of the source (wrong batch, wrong count).
+LEAST_UTILISATION: Final = 5e-5
+MOST_UTILISATION: Final = 1.6
+CONFIG_COLUMNS: Final = ("source", "model", "accelerator", "accelerators", "precision")
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingTable:
+    """Jobs with their measured steps [s], and the rows of the profiles they came from."""
+
+    jobs: Jobs
+    step_s: FloatArray
+    config: np.ndarray
+    rows: np.ndarray
+
+    def take(self, rows: np.ndarray) -> TrainingTable:
+        """Return the given rows."""
+        return TrainingTable(
+            jobs=self.jobs.take(rows),
+            step_s=self.step_s[rows],
+            config=self.config[rows],
+            rows=self.rows[rows],
+        )
+
+
+def training_table(profiles: pd.DataFrame, catalog: Catalog) -> TrainingTable:
+    """Return the usable runs of a frame with the store's columns."""
+    runs = resolve_runs(profiles, facts_of(catalog, profiles["accelerator"]))
+    step = profiles["step_time_s"].to_numpy(float)
+    names = ("forward_flops_per_sample", "backward_ratio", "global_batch", "peak_flops")
+    forward, backward, batch, peak = (runs[name].to_numpy(float) for name in names)
+    devices = profiles["accelerators"].to_numpy(float)
+    share = training_flops(forward, backward, 0.0) * batch / (step * devices * peak)
+    plausible = (share > LEAST_UTILISATION) & (share < MOST_UTILISATION)
+    usable = (runs["reason"] == "").to_numpy() & (step > 0) & plausible
+    rows = np.flatnonzero(usable)
+    labels = profiles.iloc[rows][list(CONFIG_COLUMNS)].astype(str).agg("|".join, axis=1)
+    return TrainingTable(
+        jobs=Jobs.from_frame(runs.iloc[rows]),
+        step_s=step[rows],
+        config=labels.to_numpy(str),
+        rows=rows,
+    )

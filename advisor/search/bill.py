@@ -1,0 +1,66 @@
+"""The bill of the finished job, as parts that sum to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from advisor.core.units import GB, HOURS_PER_MONTH
+from advisor.predictor.arrays import FloatArray, Floats
+
+# Two checkpoints are kept: the last, and the one before it while the last is written.
+KEPT_CHECKPOINTS: Final = 2.0
+# Weights in 16 bit, float master copy and two moments.
+CHECKPOINT_BYTES_PER_PARAM: Final = 14.0
+
+
+@dataclass(frozen=True, slots=True)
+class BillColumns:
+    """Parts of the bill [USD], one row per plan; storage is NaN where no price is known."""
+
+    machines_usd: FloatArray
+    startup_usd: FloatArray
+    retries_usd: FloatArray
+    storage_usd: FloatArray
+
+    @property
+    def total_usd(self) -> FloatArray:
+        """The sum of the known parts."""
+        storage = np.nan_to_num(self.storage_usd)
+        return self.machines_usd + self.startup_usd + self.retries_usd + storage
+
+
+def bill_columns(
+    *,
+    machines: FloatArray,
+    usd_per_h: FloatArray,
+    training_h: FloatArray,
+    startup_h: FloatArray,
+    retry_share: float,
+    checkpoint_bytes: Floats,
+    storage_usd_per_gb_month: FloatArray,
+) -> BillColumns:
+    """Price plans; machines are billed by the second, as AWS, GCP and Azure do.
+
+    Parameters
+    ----------
+    machines, usd_per_h, training_h, startup_h : array
+        Machines, price of one [USD/h], hours of training and of starting.
+    retry_share : float
+        Allowance for restarts and retries, as a share of the training hours.
+    checkpoint_bytes : array
+        Size of one checkpoint [bytes].
+    storage_usd_per_gb_month : array
+        Price of storage [USD/GB-month]; NaN where not known.
+    """
+    rate = machines * usd_per_h
+    hours = training_h * (1 + retry_share) + startup_h
+    stored = KEPT_CHECKPOINTS * checkpoint_bytes / GB
+    return BillColumns(
+        machines_usd=rate * training_h,
+        startup_usd=rate * startup_h,
+        retries_usd=rate * training_h * retry_share,
+        storage_usd=np.asarray(stored * storage_usd_per_gb_month * hours / HOURS_PER_MONTH),
+    )

@@ -1,0 +1,50 @@
+"""The exact pass: the corrected prediction of the shortlist, and the best layout of each count."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from advisor.predictor.arrays import FloatArray
+from advisor.predictor.jobs import Jobs
+from advisor.predictor.memory import MemoryColumns, memory_columns, out_of_memory_probability
+from advisor.predictor.model import Prediction
+from advisor.search.wide import Shortlist, expected_time
+
+if TYPE_CHECKING:
+    from advisor.predictor import Predictor
+
+
+@dataclass(frozen=True, slots=True)
+class BestLayouts:
+    """The corrected best layout of each machine shape and count, ordered by both."""
+
+    hardware: np.ndarray
+    machines: np.ndarray
+    jobs: Jobs
+    prediction: Prediction
+    memory: MemoryColumns
+    out_of_memory: FloatArray
+
+
+def best_layouts(shortlist: Shortlist, predictor: Predictor) -> BestLayouts:
+    """Predict the shortlist and keep, for each shape and count, what finishes first."""
+    prediction = predictor.model.predict(shortlist.jobs)
+    memory = memory_columns(shortlist.jobs)
+    risk = out_of_memory_probability(memory.used_bytes, shortlist.jobs.memory_bytes)
+    expected = expected_time(prediction.step_s, risk)
+    order = np.lexsort((expected, shortlist.machines, shortlist.hardware))
+    hardware, machines = shortlist.hardware[order], shortlist.machines[order]
+    first = np.ones(len(order), dtype=bool)
+    first[1:] = (np.diff(hardware) != 0) | (np.diff(machines) != 0)
+    rows = order[first]
+    return BestLayouts(
+        hardware=shortlist.hardware[rows],
+        machines=shortlist.machines[rows],
+        jobs=shortlist.jobs.take(rows),
+        prediction=prediction.take(rows),
+        memory=memory.take(rows),
+        out_of_memory=risk[rows],
+    )

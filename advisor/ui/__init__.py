@@ -1,0 +1,1 @@
+"""The Streamlit app: pages, charts, the address of a job."""

@@ -1,0 +1,61 @@
+"""What all boards share: the catalog, the reference data and the training tables."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from advisor.catalog import load
+from advisor.core.paths import TABLES_DIR
+from advisor.predictor.jobs import Jobs
+from advisor.predictor.training import TrainingTable, training_table
+from benchmarks.measured_runs import read_measured_runs
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from advisor.catalog import Catalog
+
+
+@dataclass(frozen=True)
+class Context:
+    """Sources of the boards; tables are read once."""
+
+    reference: Path
+
+    @functools.cached_property
+    def catalog(self) -> Catalog:
+        """The shipped catalog."""
+        return load()
+
+    @functools.cached_property
+    def all_runs(self) -> pd.DataFrame:
+        """Every measured run of the reference data."""
+        return read_measured_runs(self.reference / "data" / "measured_runs.csv")
+
+    @functools.cached_property
+    def shipped_runs(self) -> pd.DataFrame:
+        """The permissively licensed runs that train the predictor that ships."""
+        frame = pd.read_csv(TABLES_DIR / "profiles" / "runs.csv")
+        text = ["dataset", "framework", "precision", "instance_type", "interconnect", "parallelism"]
+        frame[text] = frame[text].fillna("")
+        return frame
+
+    @functools.cached_property
+    def shipped(self) -> TrainingTable:
+        """The training table of the shipped runs."""
+        return training_table(self.shipped_runs, self.catalog)
+
+
+def stack(first: TrainingTable, second: TrainingTable) -> TrainingTable:
+    """Return both tables, one after the other; ``rows`` lose their meaning."""
+    return TrainingTable(
+        jobs=Jobs.concatenate([first.jobs, second.jobs]),
+        step_s=np.concatenate([first.step_s, second.step_s]),
+        config=np.concatenate([first.config, second.config]),
+        rows=np.concatenate([first.rows, second.rows]),
+    )

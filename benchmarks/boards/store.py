@@ -1,0 +1,85 @@
+"""Boards over the store at large: a model, or an accelerator, held out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pandas as pd
+
+from advisor.predictor.model import PointModel, StepTimeModel, folds
+from advisor.predictor.training import TrainingTable, training_table
+from benchmarks.boards.scoring import HeldOut, score
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from benchmarks.boards.context import Context
+    from benchmarks.report import Row
+
+LEFT_OUT: Final = ("moe", "recommender", "speech")
+MOST_SIA_RUNS: Final = 150
+BARS: Final = {
+    "store_model": {"median_ape": 18.0, "mape": 32.0},
+    "store_gpu": {"median_ape": 20.0, "mape": 36.0},
+}
+COVERAGE_FOLDS: Final = 10
+
+
+def store_model(context: Context) -> Iterator[Row]:
+    """Leave one model out (models with at least 20 runs; timm's only in training)."""
+    yield from _both(context, "store_model", "model", fewest=20, not_tested="timm")
+
+
+def store_gpu(context: Context) -> Iterator[Row]:
+    """Leave one accelerator type out (types with at least 30 runs)."""
+    yield from _both(context, "store_gpu", "accelerator", fewest=30, not_tested="")
+
+
+def _both(
+    context: Context, board: str, column: str, *, fewest: int, not_tested: str
+) -> Iterator[Row]:
+    for prefix, runs in (("", context.all_runs), ("shipped.", context.shipped_runs)):
+        frame, table = _scope(runs, context)
+        labels = frame[column].where(frame["source"] != not_tested, "")
+        counts = labels.value_counts()
+        tested = sorted(counts.index[(counts >= fewest) & (counts.index != "")])
+        held = leave_each_out(table, labels.to_numpy(str), tested)
+        yield from score(prefix + board, held, BARS[board])
+
+
+def _scope(frame: pd.DataFrame, context: Context) -> tuple[pd.DataFrame, TrainingTable]:
+    """Return the runs with FLOPs, batch and peak; Sia's thinned to 150 per job and accelerator."""
+    kept = frame[~frame["family"].isin(LEFT_OUT)]
+    sia = kept["source"] == "sia-sosp23"
+    shuffled = kept[sia].sample(frac=1, random_state=0)
+    thinned = shuffled.groupby(["model", "accelerator"]).head(MOST_SIA_RUNS).index
+    kept = kept[~sia | kept.index.isin(thinned)].reset_index(drop=True)
+    table = training_table(kept, context.catalog)
+    return kept.iloc[table.rows].reset_index(drop=True), table
+
+
+def leave_each_out(table: TrainingTable, labels: np.ndarray, tested: list[str]) -> HeldOut:
+    """Predict every tested group from all others.
+
+    The point comes from leaving exactly one group out; the spread from a model that is fitted,
+    with its interval, without a tenth of the groups (the interval's own calibration needs
+    sixteen fits, too many to repeat for every single group).
+    """
+    predicted = np.full(len(labels), np.nan)
+    sigma = np.full(len(labels), np.nan)
+    for label in tested:
+        held = labels == label
+        model = PointModel.fit(table.jobs.take(~held), table.step_s[~held])
+        predicted[held] = model.predict(table.jobs.take(held))[0].total_s
+    dealt = np.where(np.isin(labels, tested), labels, "")
+    for fold in folds(dealt, COVERAGE_FOLDS):
+        held = fold & (dealt != "")
+        if held.any():
+            rest = ~held
+            fitted = StepTimeModel.fit(
+                table.jobs.take(rest), table.step_s[rest], table.config[rest]
+            )
+            sigma[held] = fitted.predict(table.jobs.take(held)).log_sigma
+    scored = ~np.isnan(predicted)
+    return HeldOut(table.step_s[scored], predicted[scored], sigma[scored])

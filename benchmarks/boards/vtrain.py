@@ -1,0 +1,88 @@
+"""vTrain's measured iterations on A100: one (width, depth) of GPT held out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pandas as pd
+
+from advisor.predictor.model import StepTimeModel
+from advisor.predictor.training import training_table
+from benchmarks.boards.context import stack
+from benchmarks.boards.scoring import HeldOut, score
+from benchmarks.report import Row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from benchmarks.boards.context import Context
+
+BARS: Final = {"vtrain_single": 2.0, "vtrain_multi": 8.0}
+# As published for the full public sets of 1,440 and 109 rows.
+PEERS: Final = {
+    "vtrain_single": {"vtrain": 8.4, "calculon": 38.9, "llm_analysis": 59.9,
+                      "calculon_extratrees": 2.0},
+    "vtrain_multi": {"vtrain": 14.7, "calculon": 12.9, "llm_analysis": 24.5,
+                     "calculon_extratrees": 8.3},
+}  # fmt: skip
+
+
+def vtrain_single(context: Context) -> Iterator[Row]:
+    """Single node, 2 to 8 A100."""
+    yield from _board(context, "vtrain_single")
+
+
+def vtrain_multi(context: Context) -> Iterator[Row]:
+    """64 to 512 A100."""
+    yield from _board(context, "vtrain_multi")
+
+
+def read_vtrain(path: Path) -> pd.DataFrame:
+    """Return the board's rows with the store's column names."""
+    raw = pd.read_csv(path)
+    layout = "dp=" + raw["dp"].astype(str) + ";tp=" + raw["tp"].astype(str)
+    return pd.DataFrame(
+        {
+            "model": "GPT " + raw["layers"].astype(str) + "L h" + raw["hidden"].astype(str),
+            "family": "language",
+            "params": np.nan,
+            "layers": raw["layers"],
+            "hidden": raw["hidden"],
+            "sample_size": raw["seq_len"],
+            "forward_flops_per_sample": np.nan,
+            "dataset": "",
+            "framework": "Megatron-DeepSpeed",
+            "year": 2022,
+            "precision": "fp16",
+            "accelerator": raw["gpu"],
+            "accelerators": raw["gpus"],
+            "nodes": np.ceil(raw["gpus"] / 8),
+            "instance_type": "",
+            "interconnect": "",
+            "parallelism": layout + ";pp=" + raw["pp"].astype(str) + ";act_ckpt=True",
+            "global_batch": raw["global_batch"],
+            "micro_batch": raw["micro_batch"],
+            "step_time_s": raw["step_time_s"],
+            "source": "vtrain",
+        }
+    )
+
+
+def _board(context: Context, board: str) -> Iterator[Row]:
+    frame = read_vtrain(context.reference / "data" / "boards" / f"{board}.csv")
+    own = training_table(frame, context.catalog)
+    group = (frame["hidden"].astype(str) + "x" + frame["layers"].astype(str)).to_numpy()[own.rows]
+    predicted = np.empty(len(group))
+    sigma = np.empty(len(group))
+    for label in np.unique(group):
+        held = group == label
+        training = stack(context.shipped, own.take(~held))
+        model = StepTimeModel.fit(training.jobs, training.step_s, training.config)
+        prediction = model.predict(own.jobs.take(held))
+        predicted[held], sigma[held] = prediction.step_s, prediction.log_sigma
+    yield from score(board, HeldOut(own.step_s, predicted, sigma), {"mape": BARS[board]})
+    yield Row(f"{board}.n_refused", float(len(frame) - len(own.rows)), "rows")
+    for peer, value in PEERS[board].items():
+        yield Row(f"peer.{peer}.{board}.mape", value, "%")
