@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from advisor.advice import Engine
 from advisor.testing.reference import reference_dir
 
 
@@ -24,3 +25,21 @@ def reference() -> Path:
     if path is None:
         pytest.skip("no reference data: set ADVISOR_REFERENCE_DIR to its directory")
     return path
+
+
+@pytest.fixture(scope="session")
+def engine_data_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data directory of `engine`: a seeded store and the cached predictor."""
+    return tmp_path_factory.mktemp("engine")
+
+
+@pytest.fixture(scope="session")
+def engine(engine_data_dir: Path) -> Engine:
+    """The catalog, the seeded store and the predictor, made once: training takes seconds.
+
+    A test that opens the app's own engine, and may not wait for a second training, points
+    ADVISOR_DATA_DIR to `engine_data_dir`.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ADVISOR_DATA_DIR", str(engine_data_dir))
+        return Engine.open()
