@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pandas as pd
@@ -22,6 +22,9 @@ from advisor.domain import Basis, Bill, Cluster, Estimate, NodeGroup, Offer, Pla
 if TYPE_CHECKING:
     from advisor.advice.engine import Engine
     from advisor.search.search import Evaluated
+
+KEY_COLUMNS: Final = ("cloud", "instance_type", "region", "market", "machines")
+KEY_SEPARATOR: Final = "~"
 
 
 def deadline_probability(plans: pd.DataFrame, deadline_h: float) -> np.ndarray:
@@ -94,3 +97,24 @@ def _bill(evaluated: Evaluated, row: int) -> Bill:
         retries_usd=float(bill.retries_usd[row]),
         storage_usd=None if np.isnan(storage) else storage,
     )
+
+
+def plan_keys(plans: pd.DataFrame) -> list[str]:
+    """Return a readable name of every plan, unique in its table, for links."""
+    columns = [plans[name].astype(str) for name in KEY_COLUMNS]
+    return [KEY_SEPARATOR.join(cells) for cells in zip(*columns, strict=True)]
+
+
+def row_of_key(plans: pd.DataFrame, key: str) -> int | None:
+    """Return the row that `plan_keys` names so, or None."""
+    parts = key.split(KEY_SEPARATOR)
+    if len(parts) != len(KEY_COLUMNS):
+        return None
+    found = np.ones(len(plans), dtype=bool)
+    for name, value in zip(KEY_COLUMNS, parts, strict=True):
+        if name == "machines":
+            found &= plans[name].to_numpy() == (int(value) if value.isdigit() else -1)
+        else:
+            found &= (plans[name] == value).to_numpy()
+    rows = np.flatnonzero(found)
+    return int(rows[0]) if len(rows) else None
