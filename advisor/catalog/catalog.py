@@ -176,6 +176,21 @@ class Catalog:
         chosen = storage_class or DEFAULT_STORAGE.get(cloud, "")
         return self._storage.get((cloud, region, chosen))
 
+    def price_source(self, table: str, *key: str) -> tuple[str, dt.date | None]:
+        """Return source and date of a row of a side table, or an empty source.
+
+        `table` is ``"storage"`` (key: cloud, region), ``"interruption"`` (cloud, region,
+        instance type) or ``"egress"`` (source and destination, cloud and region).
+        """
+        frame = getattr(self.tables, table)
+        wanted = (*key, DEFAULT_STORAGE.get(key[0], "")) if table == "storage" else key
+        for column, value in zip(frame.columns, wanted, strict=False):
+            frame = frame[frame[column] == value]
+        if frame.empty or "source_id" not in frame:
+            return "", None
+        row = self.tables.sources.loc[frame["source_id"].iloc[0]]
+        return str(row["text"]), None if row["as_of"] is NaT else row["as_of"].date()
+
     def interruption_band(
         self, cloud: str, region: str, instance_type: str
     ) -> tuple[float, float] | None:

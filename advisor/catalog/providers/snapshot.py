@@ -154,7 +154,7 @@ def _offers(frame: pd.DataFrame, text: pd.Series) -> pd.DataFrame:
 
 
 def _interruption(frame: pd.DataFrame) -> pd.DataFrame:
-    result = frame[["cloud", "region", "instance_type"]].copy()
+    result = frame[["cloud", "region", "instance_type", "source_id"]].copy()
     result["low"] = frame["interruption_pct_low"] / 100
     result["high"] = frame["interruption_pct_high"] / 100
     return result

@@ -1,0 +1,137 @@
+"""The answer on the Advise page: pick cards, chart, table, downloads."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from advisor.advice.advise import advice_of
+from advisor.advice.exports import front_csv
+from advisor.advice.plans import plan_keys
+from advisor.ui.cards import show_cards
+from advisor.ui.charts.cost_time import cost_time_data, draw_cost_time
+from advisor.ui.charts.style import CONFIG
+from advisor.ui.tables import front_table
+from advisor.ui.theme import FAMILY_TITLES, MARKET_MARKS, MARKET_TITLES, palette, swatch
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from advisor.advice import Engine, Result
+    from advisor.domain import Advice, Plan
+    from advisor.search.constraints import Constraints
+    from advisor.search.search import Evaluated
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Answer:
+    """What the blocks of the page draw from."""
+
+    table: Evaluated
+    result: Result
+    limits: Constraints
+    engine: Engine
+    current: Plan | None
+
+    def advice(self, *, front: bool) -> Advice:
+        """Return the advice; its front takes time and only the downloads need it."""
+        rows = self.result.front if front else self.result.front[:0]
+        result = dataclasses.replace(self.result, front=rows)
+        return advice_of(self.table, result, self.engine, self.limits, self.current)
+
+
+def open_plan(key: str) -> None:
+    """Put a plan into the address (a callback); the page then shows its detail."""
+    st.query_params["plan"] = key
+
+
+def show_answer(answer: Answer) -> None:
+    """Draw the cards, the chart and the table."""
+    picks = answer.result.picks
+    keys = plan_keys(answer.table.plans.iloc[list(picks.values())])
+    show_cards(answer.advice(front=False).picks, answer.current, answer.limits.deadline_h,
+               open_plan, dict(zip(picks, keys, strict=True)))  # fmt: skip
+    show_chart(answer)
+    _front(answer)
+
+
+def show_chart(answer: Answer, title: str = "Cost against time") -> None:
+    """Draw cost against time; with nothing feasible it shows what is near."""
+    data = cost_time_data(answer.table, answer.result, answer.limits)
+    if not len(data.rows):
+        return
+    with st.container(border=True, gap="xsmall"):
+        st.markdown(
+            f"#### {title} :small[:gray[{len(data.rows)} of {data.total:,} plans · "
+            "whiskers: 90 % interval · click a dot to open its plan]]",
+            anchors=False,
+        )
+        _legend(answer.table.plans.iloc[data.rows])
+        st.plotly_chart(
+            draw_cost_time(answer.table, data, palette()), theme=None, config=CONFIG,
+            key="cost_time", on_select=_open_dot, selection_mode="points",
+            alt="Cost of the finished job against time to finish, one dot per plan",
+        )  # fmt: skip
+
+
+def _open_dot() -> None:
+    for point in st.session_state["cost_time"]["selection"]["points"]:
+        open_plan(str(point["customdata"]))
+
+
+def _legend(shown: pd.DataFrame) -> None:
+    colours = palette()
+    families = [name for name in shown["family"].cat.categories if (shown["family"] == name).any()]
+    marks = [f"{swatch(colours.family(n))} {FAMILY_TITLES.get(n, n)}" for n in families]
+    markets = dict.fromkeys(str(market) for market in shown["market"])
+    shapes = [f"{MARKET_MARKS[m]} {MARKET_TITLES[m]}" for m in markets]
+    for title, entries in (("Family", marks), ("Market", shapes)):
+        st.markdown(f":small[:gray[{title}] {'  '.join(entries)}]")
+
+
+def _front(answer: Answer) -> None:
+    shown = front_table(answer.table, answer.result, answer.limits.deadline_h)
+    keys = list(shown.index)
+    colours = palette()
+    marks = [f"color: {colours.family(name)}" for name in shown.pop("family")]
+    with st.container(border=True, gap="xsmall"):
+        st.markdown("#### Front and neighbours :small[:gray[select a row to open its plan]]",
+                    anchors=False)  # fmt: skip
+        st.dataframe(
+            shown.style.apply(lambda _: marks, subset=[""]), hide_index=True, key="front",
+            on_select=lambda: _open_row(keys), selection_mode="single-row",
+            column_config=_columns(shown), alt="Plans on the front and near it",
+        )  # fmt: skip
+        with st.container(horizontal=True, gap="xsmall"):
+            st.download_button("CSV", lambda: _csv(answer), "advice.csv", "text/csv",
+                               icon=":material/download:", on_click="ignore")  # fmt: skip
+            st.download_button("JSON", lambda: _json(answer), "advice.json", "application/json",
+                               icon=":material/download:", on_click="ignore")  # fmt: skip
+
+
+def _csv(answer: Answer) -> str:
+    return front_csv(answer.advice(front=True))
+
+
+def _json(answer: Answer) -> str:
+    return answer.advice(front=True).model_dump_json(indent=1)
+
+
+def _open_row(keys: list[str]) -> None:
+    for row in st.session_state["front"]["selection"]["rows"]:
+        open_plan(keys[row])
+
+
+def _columns(shown: pd.DataFrame) -> dict[str, Any]:
+    config: dict[str, Any] = {
+        "Pick": st.column_config.TextColumn(width=84),
+        "": st.column_config.TextColumn(width=32),
+        "Cost, USD": st.column_config.NumberColumn(format="localized", width=76),
+        "Time, h": st.column_config.NumberColumn(format="%.1f", width=64),
+    }
+    chances = {name for name in shown.columns if name.startswith("In ")}
+    return config | {
+        name: st.column_config.NumberColumn(format="%.1f", width=76) for name in chances
+    }

@@ -1,0 +1,1 @@
+"""Charts: for each a tested data function and a thin drawing function."""

@@ -1,0 +1,234 @@
+"""One plan in detail: step, memory, bill, finish, what would flip the choice, prices."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+import pandas as pd
+import streamlit as st
+
+from advisor.advice.flips import flips
+from advisor.advice.plans import make_plan, row_of_key
+from advisor.core.units import (
+    GB,
+    HOUR_S,
+    NBSP,
+    data_size,
+    duration,
+    hours,
+    interval,
+    number,
+    percent,
+    usd,
+)
+from advisor.ui.cards import BASIS_BADGES, price_badge
+from advisor.ui.charts.bars import BarData, bill_bar, colours_of, draw_bar, memory_bar, step_bar
+from advisor.ui.charts.cost_time import pick_labels
+from advisor.ui.charts.finish import draw_finish, finish_data
+from advisor.ui.charts.style import CONFIG
+from advisor.ui.state import address_values
+from advisor.ui.text import plain
+from advisor.ui.theme import MARKET_TITLES, palette, swatch
+
+if TYPE_CHECKING:
+    from advisor.advice import Engine, Result
+    from advisor.domain import Estimate, Plan
+    from advisor.search.constraints import Constraints
+    from advisor.search.search import Evaluated
+
+
+def show_plan(
+    key: str, evaluated: Evaluated, result: Result, limits: Constraints, engine: Engine
+) -> None:
+    """Draw the plan that `key` names; say so where these inputs have no such plan."""
+    row = row_of_key(evaluated.plans, key)
+    if row is None:
+        st.button("All plans", icon=":material/arrow_back:", type="tertiary", on_click=close_plan)
+        with st.container(border=True, key="problem"):
+            st.markdown("#### :red[:material/error:] This plan is not among today's", anchors=False)
+            st.markdown(":gray[Its machine left the catalog, or the job no longer fits on it. "
+                        "Go back to all plans.]")  # fmt: skip
+        return
+    plan = make_plan(evaluated, row, engine, limits.deadline_h)
+    _bar_of_actions(plan, key)
+    _title(plan, evaluated, result, row)
+    _figures(plan, evaluated, limits)
+    left, right = st.columns([5, 3], gap="small")
+    with left:
+        _step(plan)
+        _memory(plan)
+        _bill(plan)
+    with right, st.container(border=True, height="stretch", gap="xsmall"):
+        _finish(evaluated, row, limits)
+    left, right = st.columns(2, gap="small")
+    with left, st.container(border=True, height="stretch", gap="xsmall"):
+        _flips(evaluated, result, row, limits)
+    with right, st.container(border=True, height="stretch", gap="xsmall"):
+        _prices(plan, engine)
+
+
+def close_plan() -> None:
+    """Take the plan out of the address (a callback)."""
+    st.query_params.pop("plan", None)
+
+
+def _bar_of_actions(plan: Plan, key: str) -> None:
+    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
+        st.button("All plans", icon=":material/arrow_back:", type="tertiary", on_click=close_plan)
+        with st.popover("Copy link", icon=":material/link:"):
+            st.code(link(key), language=None, wrap_lines=True)
+        st.download_button("Plan, JSON", plan.to_json(), f"plan-{plan.id}.json",
+                           "application/json", icon=":material/download:", type="primary",
+                           on_click="ignore")  # fmt: skip
+
+
+def link(key: str) -> str:
+    """Return the address that reopens this plan with the same inputs."""
+    base = (st.context.url or "").partition("?")[0]
+    return f"{base}?{urlencode(address_values() | {'plan': key}, doseq=True)}"
+
+
+def _title(plan: Plan, evaluated: Evaluated, result: Result, row: int) -> None:
+    group = plan.cluster.groups[0]
+    market = MARKET_TITLES[plan.offer.market].lower()
+    st.markdown(f"# {plan.cluster}, {group.region}, {market}", anchors=False)
+    st.markdown(
+        f":gray[{plan.cluster.accelerators:g} × {group.accelerator} · {plan.layout} · "
+        f"{evaluated.workload.precision}]"
+    )
+    labels = pick_labels(result.picks)
+    pick = f":primary-badge[{labels[row]}] " if row in labels else ""
+    outside = "" if row in set(result.rows.tolist()) else ":red-badge[Outside the constraints] "
+    flags = " ".join(
+        f":orange-badge[{flag.replace('_', ' ')}]" for flag in plan.offer.flags if flag != "stale"
+    )
+    st.markdown(f"{pick}{outside}{BASIS_BADGES[plan.cost_usd.basis]} {price_badge(plan)} {flags}")
+
+
+def _figures(plan: Plan, evaluated: Evaluated, limits: Constraints) -> None:
+    workload = evaluated.workload
+    with st.grid(6, min_column_width=128, gap="small"):
+        _metric("Cost", usd(plan.cost_usd.value), _usd_bounds(plan.cost_usd))
+        _metric("Time", f"{hours(plan.hours.value)}{NBSP}h", _hour_bounds(plan.hours))
+        if limits.deadline_h is not None:
+            _metric(f"Done within {hours(limits.deadline_h)}{NBSP}h",
+                    percent(plan.deadline_probability), None)  # fmt: skip
+        _metric("Out of memory", percent(plan.memory.out_of_memory_probability), None)
+        per, unit = (
+            (1e9, "1 B tokens") if workload.model.tokens_per_sample > 1 else (1e6, "1 M samples")
+        )
+        amount = (workload.tokens if per == 1e9 else workload.samples) / per
+        bounds = interval(number(plan.cost_usd.low / amount), number(plan.cost_usd.high / amount))
+        _metric(f"Cost per {unit}", usd(plan.cost_usd.value / amount), bounds)
+        ratio = plan.step_time_s.value
+        mfu = interval(*(f"{100 * min(1, plan.mfu * ratio / b):.0f}"
+                         for b in (plan.step_time_s.high, plan.step_time_s.low)))  # fmt: skip
+        _metric("MFU", percent(plan.mfu), mfu)
+
+
+def _metric(label: str, value: str, bounds: str | None) -> None:
+    with st.container(border=True, height="stretch"):
+        st.metric(label, value, bounds, delta_color="off", delta_arrow="off")
+
+
+def _usd_bounds(estimate: Estimate) -> str:
+    return interval(number(estimate.low), number(estimate.high))
+
+
+def _hour_bounds(estimate: Estimate) -> str:
+    return interval(*(hours(b, like=estimate.value) for b in (estimate.low, estimate.high)))
+
+
+def _panel(title: str, whole: str, note: str, data: BarData) -> None:
+    """Draw one bar with its total and the legend of its parts."""
+    colours = palette()
+    with st.container(horizontal=True, horizontal_alignment="distribute"):
+        st.markdown(f"#### {title}", anchors=False)
+        st.markdown(rf"**{plain(whole)}** :small[:gray[{plain(note)}]]", width="content")
+    alt = f"{title}: " + ", ".join(f"{part.name} {part.text}" for part in data.parts)
+    st.plotly_chart(draw_bar(data, colours), theme=None, config=CONFIG, key=f"bar_{title}", alt=alt)
+    shades = colours_of(data, colours)
+    with st.grid(len(data.parts), min_column_width=96, gap="xsmall"):
+        for part, shade in zip(data.parts, shades, strict=True):
+            share = f" :small[:gray[{100 * part.share:.0f}{NBSP}%]]" if part.share >= 5e-4 else ""
+            mark = swatch(shade if part.name != "Free" else colours.secondary,
+                          "■" if part.name != "Free" else "□")  # fmt: skip
+            st.markdown(f":small[{mark} :gray[{part.name}]]  \n**{plain(part.text)}**{share}")
+
+
+def _step(plan: Plan) -> None:
+    step, parts = plan.step_time_s, plan.parts
+    training = plan.steps * step.value / HOUR_S
+    with st.container(border=True, gap="xsmall"):
+        bounds = interval(number(step.low), number(step.high))
+        _panel("One step", duration(step.value), f"{bounds} s", step_bar(parts))
+        correction = 100 * (parts.correction - 1)
+        st.markdown(
+            f":small[:gray[{plan.steps:,} steps × {duration(step.value)} = {hours(training)}{NBSP}h"
+            f" of training. Measured runs bend the physics by {correction:+.0f}{NBSP}%, contained "
+            "in every part.]]"
+        )
+
+
+def _memory(plan: Plan) -> None:
+    memory = plan.memory
+    whole = f"{data_size(memory.used_bytes)} of {memory.capacity_bytes / GB:,.0f}{NBSP}GB"
+    risk = f"out of memory {percent(memory.out_of_memory_probability)}"
+    with st.container(border=True, gap="xsmall"):
+        _panel("Memory per device", whole, risk, memory_bar(memory))
+
+
+def _bill(plan: Plan) -> None:
+    with st.container(border=True, gap="xsmall"):
+        _panel("Bill", usd(plan.cost_usd.value), _usd_bounds(plan.cost_usd), bill_bar(plan.bill))
+        st.markdown(":small[:gray[Without taxes, data transfer and data-set storage.]]")
+
+
+def _finish(evaluated: Evaluated, row: int, limits: Constraints) -> None:
+    data = finish_data(evaluated.plans.iloc[row], limits.deadline_h)
+    st.markdown("#### When it finishes", anchors=False)
+    st.plotly_chart(draw_finish(data, palette()), theme=None, config=CONFIG, key="finish",
+                    alt="Chance to be done against hours after the start")  # fmt: skip
+    if evaluated.plans.iloc[row]["market"] == "spot":
+        st.markdown(":small[:gray[Interruptions of spot machines are not in this curve; allow for "
+                    "them under *Allowance for restarts*.]]")  # fmt: skip
+
+
+def _flips(evaluated: Evaluated, result: Result, row: int, limits: Constraints) -> None:
+    st.markdown("#### What would flip the choice", anchors=False)
+    lines = []
+    for flip in flips(evaluated, result.rows, row, limits):
+        then = "no plan is left"
+        if flip.row is not None:
+            other = evaluated.plans.iloc[flip.row]
+            market = MARKET_TITLES[str(other["market"])].lower()
+            then = f"{other['machines']} × {other['instance_type']}, {market}"
+        lines.append((f"{plain(flip.change)} :gray[{plain(flip.now)}]", then))
+    st.table(pd.DataFrame(lines, columns=["If", "Then cheapest is"]), border="horizontal",
+             hide_index=True)  # fmt: skip
+
+
+def _prices(plan: Plan, engine: Engine) -> None:
+    group, offer = plan.cluster.groups[0], plan.offer
+    catalog = engine.catalog
+    place = (group.cloud, group.region)
+    start, _, basis = catalog.startup_s(group.cloud, group.instance_type, group.accelerator)
+    rows = [
+        (f"{group.instance_type}, {group.region}", f"{usd(offer.usd_per_h)}/h", offer.source,
+         offer.as_of),
+        ("Start-up", duration(start), basis, None),
+    ]  # fmt: skip
+    storage = catalog.storage_usd_per_gb_month(*place)
+    price = "not available" if storage is None else f"{usd(storage)}/GB-month"
+    rows.append(("Checkpoint storage", price, *catalog.price_source("storage", *place)))
+    if offer.market == "spot":
+        band = catalog.interruption_band(*place, group.instance_type)
+        said = "not available" if band is None else f"{band[0]:.0%} to {band[1]:.0%} a month"
+        source = catalog.price_source("interruption", *place, group.instance_type)
+        rows.append(("Interrupted", said, *source))
+    st.markdown("#### Prices used", anchors=False)
+    cells = [(item, plain(price), plain(source), str(as_of or "not dated" if source else ""))
+             for item, price, source, as_of in rows]  # fmt: skip
+    table = pd.DataFrame(cells, columns=["Item", "Price", "Source", "As of"])
+    st.table(table, border="horizontal", hide_index=True)

@@ -1,0 +1,1 @@
+"""Pages: plain scripts that Streamlit runs."""

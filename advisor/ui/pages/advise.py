@@ -1,0 +1,110 @@
+"""Advise: the job on top, then the answer to it, or one of its plans in detail."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from advisor.advice.advise import select
+from advisor.advice.forecast import current_plan
+from advisor.core.errors import AdvisorError
+from advisor.core.units import count
+from advisor.domain import Plan, Workload
+from advisor.ui import notices, sidebar
+from advisor.ui.answer import Answer, show_answer, show_chart
+from advisor.ui.detail import show_plan
+from advisor.ui.state import (
+    DEFAULT_DEADLINE_H,
+    DEFAULT_JOB,
+    SAMPLES,
+    Inputs,
+    engine,
+    evaluated,
+    inputs_of,
+    session_values,
+)
+from advisor.ui.text import plain
+
+
+def first_visit() -> None:
+    """Show the sample job where the address asks for nothing.
+
+    It goes through the address, so that copying it gives the same answer.
+    """
+    if "visited" not in st.session_state and not st.query_params:
+        st.session_state["visited"] = True
+        sample = {"job": DEFAULT_JOB, "deadline": f"{DEFAULT_DEADLINE_H:g}"}
+        st.switch_page("advisor/ui/pages/advise.py", query_params=sample)
+
+
+def use_sample() -> None:
+    """Put the chosen sample into the job line (a callback)."""
+    chosen = st.session_state["samples"]
+    if chosen:
+        notices.use_job(SAMPLES[chosen])
+
+
+def job_line() -> None:
+    """Draw the job's line and the samples."""
+    line, samples = st.columns([5, 1], vertical_alignment="bottom")
+    line.text_input("Job", key="job", bind="query-params", icon=":material/edit:",
+                    label_visibility="collapsed", max_chars=20_000,
+                    placeholder="Llama-2-7B, 10 B tokens, sequence 4096, batch 1024")  # fmt: skip
+    samples.menu_button("Samples", list(SAMPLES), icon=":material/library_books:", key="samples",
+                        width="stretch", on_click=use_sample)  # fmt: skip
+
+
+def job_chips(workload: Workload) -> None:
+    """Say how the job was understood and what was assumed."""
+    words = [f"{count(workload.model.params)} parameters", f"{workload.steps:,} steps",
+             f"batch {workload.global_batch:,}", workload.precision]  # fmt: skip
+    chips = [f":gray-badge[{plain(word)}]" for word in words]
+    chips += [f":orange-badge[:material/help: Assumed: {plain(text)}]"
+              for text in workload.assumptions]  # fmt: skip
+    st.markdown(" ".join(chips))
+
+
+def today_plan(inputs: Inputs, workload: Workload) -> Plan | None:
+    """Return the plan of today's set-up, or None; a set-up that cannot be read is said."""
+    if not inputs.today.strip():
+        return None
+    try:
+        return current_plan(inputs.today, workload, engine(), inputs.deadline_h)
+    except AdvisorError as error:
+        notices.not_understood(error)
+        return None
+
+
+def show(inputs: Inputs) -> None:
+    """Draw the answer to the inputs, or the plan that the address names."""
+    loaded = engine()
+    table = evaluated(inputs.parsed, inputs.options)
+    clouds = [str(cloud) for cloud in loaded.catalog.offers["cloud"].cat.categories]
+    limits = inputs.limits(clouds)
+    result = select(table, limits)
+    with st.sidebar:
+        sidebar.account(table, result)
+    if "plan" in st.query_params:
+        show_plan(st.query_params["plan"], table, result, limits, loaded)
+    elif result.picks:
+        current = today_plan(inputs, table.workload)
+        show_answer(Answer(table, result, limits, loaded, current))
+    else:
+        notices.nothing_feasible(table, limits)
+        show_chart(Answer(table, result, limits, loaded, None), "Nearest plans")
+
+
+first_visit()
+with st.sidebar:
+    sidebar.constraints()
+try:
+    with st.container(border=True, gap="xsmall"):
+        job_line()
+        inputs = inputs_of(session_values())
+        if inputs.job:
+            job_chips(inputs.parsed.workload())
+    if inputs.job:
+        show(inputs)
+    else:
+        notices.nothing_asked(engine())
+except AdvisorError as error:
+    notices.not_understood(error)

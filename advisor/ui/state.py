@@ -1,0 +1,163 @@
+"""What the pages share: the engine, evaluated jobs, and the job in the address."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import streamlit as st
+
+from advisor.advice import Engine
+from advisor.advice.job import Job, parse_job
+from advisor.search.constraints import DEFAULT_CHANCE, NO_COMMITMENT, Constraints
+from advisor.search.search import Evaluated, SearchOptions, evaluate
+from advisor.ui.theme import FAMILIES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+SAMPLES: Final = {
+    "Llama-2-7B, 10 B tokens": "Llama-2-7B · 10 B tokens · sequence 4,096 · batch 1,024",
+    "ResNet-50, ImageNet, 90 epochs": "ResNet-50 · 90 epochs · resolution 224 · batch 256",
+    "BERT-large, 1 M steps": "BERT-large · 1,000,000 steps · sequence 512 · batch 256",
+    "Llama-3-70B LoRA, 1 B tokens": "Llama-3-70B · lora · 1 B tokens · sequence 4,096 · batch 64",
+    "Stable Diffusion XL, 20,000 steps": "SDXL · full fine-tune · 20,000 steps · batch 256",
+}
+DEFAULT_JOB: Final = next(iter(SAMPLES.values()))
+DEFAULT_DEADLINE_H: Final = 72.0
+DEFAULT_MACHINES: Final = 16
+MOST_RETRIES: Final = 100
+BIG_CLOUDS: Final = ("aws", "gcp", "azure")
+OTHER_CLOUDS: Final = "other"
+AREAS: Final = ("US", "Europe", "Asia", "Other")
+MARKETS: Final = ("on_demand", "spot", "reserved_1y", "reserved_3y")
+# Small clouds are priced from one list of 2025: shown when asked for.
+DEFAULT_CLOUDS: Final = BIG_CLOUDS
+DEFAULT_MARKETS: Final = tuple(m for m in MARKETS if m in NO_COMMITMENT)
+
+
+def asset(name: str) -> str:
+    """Return the path of an image; local files keep the browser off other hosts."""
+    return str(Path(__file__).parent / "assets" / name)
+
+
+@st.cache_resource(show_spinner="Loading prices and measured runs …")
+def engine() -> Engine:
+    """Return the engine, opened once per server."""
+    return Engine.open()
+
+
+@st.cache_resource(max_entries=16, show_spinner="Searching machines, counts and layouts …")
+def evaluated(job: Job, options: SearchOptions) -> Evaluated:
+    """Return the evaluated table of a job; constraints only filter it."""
+    loaded = engine()
+    return evaluate(job.workload(), loaded.catalog, loaded.predictor, options)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """Everything in the address: the same inputs give the same advice."""
+
+    job: str = ""
+    deadline_h: float | None = None
+    budget_usd: float | None = None
+    chance: float = DEFAULT_CHANCE
+    markets: tuple[str, ...] = DEFAULT_MARKETS
+    clouds: tuple[str, ...] = DEFAULT_CLOUDS
+    areas: tuple[str, ...] = AREAS
+    families: tuple[str, ...] = tuple(FAMILIES)
+    machines: int | None = DEFAULT_MACHINES
+    retries: int = 0
+    today: str = ""
+
+    @property
+    def parsed(self) -> Job:
+        """The job of the line.
+
+        Raises
+        ------
+        InvalidInputError
+            If a part of the line is not understood.
+        """
+        return parse_job(self.job).job
+
+    @property
+    def options(self) -> SearchOptions:
+        """What the search depends on."""
+        return SearchOptions(retry_share=self.retries / 100)
+
+    def limits(self, known_clouds: Sequence[str]) -> Constraints:
+        """Return the constraints; a choice of everything, or of nothing, is no constraint."""
+        return Constraints(
+            deadline_h=self.deadline_h,
+            budget_usd=self.budget_usd,
+            chance=self.chance,
+            markets=_chosen(self.markets, MARKETS),  # type: ignore[arg-type]  # a subset of them
+            clouds=_clouds(self.clouds, known_clouds),
+            areas=_chosen(self.areas, AREAS),
+            families=_chosen(self.families, tuple(FAMILIES)),
+            most_machines=self.machines,
+        )
+
+
+def _chosen(chosen: Sequence[str], known: Sequence[str]) -> frozenset[str] | None:
+    return None if not chosen or set(chosen) == set(known) else frozenset(chosen)
+
+
+def _clouds(chosen: Sequence[str], known: Sequence[str]) -> frozenset[str] | None:
+    if not chosen or set(chosen) == {*BIG_CLOUDS, OTHER_CLOUDS}:
+        return None
+    small = [cloud for cloud in known if cloud not in BIG_CLOUDS]
+    named = [cloud for cloud in chosen if cloud != OTHER_CLOUDS]
+    return frozenset(named + (small if OTHER_CLOUDS in chosen else []))
+
+
+def inputs_of(values: Mapping[str, object]) -> Inputs:
+    """Read the inputs of widgets or of an address; what cannot be used keeps its default.
+
+    Widgets limit their values in the browser only, and an address can hold anything.
+    """
+    defaults = Inputs()
+    return Inputs(
+        job=str(values.get("job") or defaults.job),
+        deadline_h=_positive(values, "deadline"),
+        budget_usd=_positive(values, "budget"),
+        chance=min(max((_positive(values, "chance") or 100 * defaults.chance) / 100, 0.5), 0.99),
+        markets=_many(values, "markets", defaults.markets, MARKETS),
+        clouds=_many(values, "clouds", defaults.clouds, (*BIG_CLOUDS, OTHER_CLOUDS)),
+        areas=_many(values, "areas", defaults.areas, AREAS),
+        families=_many(values, "families", defaults.families, tuple(FAMILIES)),
+        machines=int(_positive(values, "machines") or defaults.machines or 0) or None,
+        retries=int(min(_positive(values, "retries") or 0, MOST_RETRIES)),
+        today=str(values.get("today") or ""),
+    )
+
+
+def session_values() -> dict[str, object]:
+    """Return the values of the page's widgets."""
+    return {str(name): st.session_state[name] for name in st.session_state}
+
+
+def address_values() -> dict[str, object]:
+    """Return the values of the page's address; choices of several as lists."""
+    params = st.query_params
+    many = ("markets", "clouds", "areas", "families")
+    return {name: params.get_all(name) if name in many else params[name] for name in params}
+
+
+def _many(
+    values: Mapping[str, object], name: str, fallback: tuple[str, ...], known: Sequence[str]
+) -> tuple[str, ...]:
+    given = values.get(name)
+    chosen = given if isinstance(given, list) else ()
+    return tuple(value for value in chosen if value in known) or fallback
+
+
+def _positive(values: Mapping[str, object], name: str) -> float | None:
+    try:
+        value = float(str(values[name]))
+    except (KeyError, ValueError):
+        return None
+    return value if math.isfinite(value) and value > 0 else None

@@ -1,0 +1,15 @@
+"""The advisor in the browser: page set-up and navigation."""
+
+import streamlit as st
+
+from advisor.ui.state import asset
+
+st.set_page_config(
+    page_title="Advisor",
+    page_icon=asset("icon.png"),
+    layout="wide",
+    initial_sidebar_state=248,
+)
+st.logo(asset("logo.svg"), icon_image=asset("icon.png"))
+pages = [st.Page("advisor/ui/pages/advise.py", title="Advise", url_path="advise", default=True)]
+st.navigation(pages, position="top").run()
