@@ -1,0 +1,77 @@
+"""Pictures of every screen and state at 1280 and 390 px, light and dark.
+
+``python -m benchmarks.screenshots [FOLDER]`` writes to ``screenshots/`` by default.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlencode
+
+from playwright.sync_api import Browser, sync_playwright
+
+from advisor.advice import Engine
+from advisor.ui.state import DEFAULT_JOB
+from benchmarks.app_server import ARGUMENTS, find_browser, running_app
+
+SCREENS: Final = {
+    "advise": {"job": DEFAULT_JOB, "deadline": "36", "budget": "3000"},
+    "today": {"job": "ResNet-50 · 90 epochs · batch 256", "today": "1 x p3.16xlarge"},
+    "plan": {"job": DEFAULT_JOB, "deadline": "36",
+             "plan": "aws~p5.48xlarge~us-east-1~on_demand~8"},
+    "infeasible": {"job": DEFAULT_JOB, "deadline": "1", "budget": "200"},
+    "error": {"job": "lama-2-7 · 10 B tokens"},
+    "empty": {"deadline": "36"},
+}  # fmt: skip
+SIZES: Final = ((1280, 900), (390, 844))
+SCHEMES: Final = ("light", "dark")
+TALLEST: Final = 6000
+
+
+def main() -> int:
+    """Write one picture per screen, width and appearance."""
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "screenshots")
+    browser = find_browser()
+    if browser is None:
+        print("no Chromium or Chrome found", file=sys.stderr)
+        return 2
+    folder.mkdir(parents=True, exist_ok=True)
+    Engine.open()
+    with running_app() as (url, _), sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=browser, args=ARGUMENTS)
+        for name, address in SCREENS.items():
+            for width, height in SIZES:
+                for scheme in SCHEMES:
+                    path = folder / f"{name}_{width}_{scheme}.png"
+                    _shoot(opened, f"{url}/?{urlencode(address)}", width, height, scheme, path)
+                    print(path)
+        opened.close()
+    return 0
+
+
+def _shoot(
+    browser: Browser, address: str, width: int, height: int, scheme: str, path: Path
+) -> None:
+    """Open the address, wait until nothing moves, and take the whole page."""
+    page = browser.new_page(
+        viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce"
+    )
+    page.set_default_timeout(120_000)
+    page.goto(address)
+    page.get_by_test_id("stApp").wait_for()
+    page.wait_for_function(
+        "document.querySelector('[data-test-script-state]')?.dataset.testScriptState"
+        " === 'notRunning'"
+    )
+    page.wait_for_timeout(1500)
+    tall = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
+    page.set_viewport_size({"width": width, "height": min(int(tall) + 20, TALLEST)})
+    page.wait_for_timeout(1500)
+    page.screenshot(path=path)
+    page.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
