@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup run test check bench screenshots
+.PHONY: setup run test browser check bench screenshots
 
 setup: $(STAMP)
 
@@ -16,8 +16,15 @@ $(STAMP): requirements.txt requirements-dev.txt
 run: setup
 	$(BIN)/python -m advisor serve
 
-test: setup
+test: setup browser
 	$(BIN)/python -m pytest
+
+# The browser tests take any Chromium or Chrome; on Debian as root it is installed.
+browser:
+	@command -v chromium chromium-browser google-chrome google-chrome-stable >/dev/null || \
+	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && \
+	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+	    chromium fonts-dejavu-core; } || echo "no Chromium: the browser tests are skipped"
 
 check: setup
 	$(BIN)/ruff check .

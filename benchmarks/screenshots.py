@@ -13,8 +13,8 @@ from urllib.parse import urlencode
 from playwright.sync_api import Browser, sync_playwright
 
 from advisor.advice import Engine
+from advisor.testing.app import ARGUMENTS, find_browser, running_app
 from advisor.ui.state import DEFAULT_JOB
-from benchmarks.app_server import ARGUMENTS, find_browser, running_app
 
 SCREENS: Final = {
     "advise": {"job": DEFAULT_JOB, "deadline": "36", "budget": "3000"},

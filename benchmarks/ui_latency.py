@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 from playwright.sync_api import sync_playwright
 
 from advisor.advice import Engine
+from advisor.testing.app import ARGUMENTS, find_browser, running_app
 from benchmarks import report
-from benchmarks.app_server import ARGUMENTS, find_browser, running_app
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -57,5 +57,6 @@ def stack(first: TrainingTable, second: TrainingTable) -> TrainingTable:
         jobs=Jobs.concatenate([first.jobs, second.jobs]),
         step_s=np.concatenate([first.step_s, second.step_s]),
         config=np.concatenate([first.config, second.config]),
+        source=np.concatenate([first.source, second.source]),
         rows=np.concatenate([first.rows, second.rows]),
     )

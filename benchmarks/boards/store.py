@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pandas as pd
 
-from advisor.predictor.model import PointModel, StepTimeModel, folds
+from advisor.predictor.held_out import folds
+from advisor.predictor.model import StepTimeModel
+from advisor.predictor.point import PointModel
 from advisor.predictor.training import TrainingTable, training_table
 from benchmarks.boards.scoring import HeldOut, score
 
@@ -77,9 +79,8 @@ def leave_each_out(table: TrainingTable, labels: np.ndarray, tested: list[str]) 
         held = fold & (dealt != "")
         if held.any():
             rest = ~held
-            fitted = StepTimeModel.fit(
-                table.jobs.take(rest), table.step_s[rest], table.config[rest]
-            )
+            known = table.take(rest)
+            fitted = StepTimeModel.fit(known.jobs, known.step_s, known.config, known.source)
             sigma[held] = fitted.predict(table.jobs.take(held)).log_sigma
     scored = ~np.isnan(predicted)
     return HeldOut(table.step_s[scored], predicted[scored], sigma[scored])

@@ -79,7 +79,7 @@ def _board(context: Context, board: str) -> Iterator[Row]:
     for label in np.unique(group):
         held = group == label
         training = stack(context.shipped, own.take(~held))
-        model = StepTimeModel.fit(training.jobs, training.step_s, training.config)
+        model = StepTimeModel.fit(training.jobs, training.step_s, training.config, training.source)
         prediction = model.predict(own.jobs.take(held))
         predicted[held], sigma[held] = prediction.step_s, prediction.log_sigma
     yield from score(board, HeldOut(own.step_s, predicted, sigma), {"mape": BARS[board]})

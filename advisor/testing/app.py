@@ -1,4 +1,4 @@
-"""Start the app and a headless browser for benchmarks and screenshots."""
+"""Start the app, and find a browser, for tests, benchmarks and screenshots."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def find_browser() -> str | None:
 def running_app(**environment: str) -> Iterator[tuple[str, int]]:
     """Serve the app on a free loopback port; give its address and its process id."""
     port = free_port()
-    process = subprocess.Popen(
+    process = subprocess.Popen(  # noqa: S603 - our own app
         [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}",
          "--server.address=127.0.0.1"],
         cwd=TABLES_DIR.parent, env=os.environ | environment, start_new_session=True,
