@@ -47,7 +47,7 @@ class AdvisorError(Exception):
         return f"{text} {self.todo}" if self.todo else text
 
     def __reduce__(self) -> tuple[object, ...]:
-        return (_rebuild, (type(self), self.what, self.where, self.todo))
+        return (_rebuild, (type(self), self.what, self.where, self.todo), self.__dict__)
 
 
 def _rebuild(kind: type[AdvisorError], what: str, where: str, todo: str) -> AdvisorError:

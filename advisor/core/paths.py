@@ -26,10 +26,12 @@ def data_dir() -> Path:
     chosen = os.environ.get("ADVISOR_DATA_DIR")
     path = Path(chosen) if chosen else Path(platformdirs.user_data_dir("training-advisor"))
     try:
+        path = path.expanduser()
         path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
+    except (OSError, RuntimeError) as error:  # RuntimeError: no such user behind “~”
+        reason = getattr(error, "strerror", None) or error
         raise StoreError(
-            f"the data directory cannot be made ({error.strerror}).",
+            f"the data directory cannot be made ({reason}).",
             where=str(path),
             todo="Set ADVISOR_DATA_DIR to a directory that can be written.",
         ) from error

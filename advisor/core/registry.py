@@ -60,7 +60,11 @@ class Registry(Generic[T]):
     def _walk(self) -> None:
         if self._walked:
             return
-        self._walked = True
-        package = importlib.import_module(self._package)
-        for module in pkgutil.iter_modules(package.__path__):
-            importlib.import_module(f"{self._package}.{module.name}")
+        self._walked = True  # first: a plug-in may ask the registry while it is imported
+        try:
+            package = importlib.import_module(self._package)
+            for module in pkgutil.iter_modules(package.__path__):
+                importlib.import_module(f"{self._package}.{module.name}")
+        except BaseException:
+            self._walked = False  # a plug-in that cannot be imported is said again, not forgotten
+            raise

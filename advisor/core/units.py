@@ -52,11 +52,13 @@ def number(value: float | None, digits: int = 3) -> str:
 def usd(value: float | None) -> str:
     """Write an amount of money: three significant digits, cents below ten dollars.
 
-    >>> usd(1243.7), usd(0.0312), usd(7.5)
-    ('$1,240', '$0.0312', '$7.50')
+    >>> usd(1243.7), usd(0.0312), usd(7.5), usd(-7.5)
+    ('$1,240', '$0.0312', '$7.50', '-$7.50')
     """
     text = number(value)
-    return text if text == NOT_AVAILABLE else f"${text}"
+    if text == NOT_AVAILABLE:
+        return text
+    return f"-${text[1:]}" if text.startswith("-") else f"${text}"
 
 
 def hours(value: float | None, like: float | None = None) -> str:
@@ -79,15 +81,16 @@ def duration(value_s: float | None) -> str:
     r"""Write a time with the unit a person would choose.
 
     >>> duration(0.126), duration(43.8), duration(7200)
-    ('126\\xa0ms', '43.8\\xa0s', '2.0\\xa0h')
+    ('126\xa0ms', '43.8\xa0s', '2.0\xa0h')
     """
     if value_s is None or not math.isfinite(value_s):
         return NOT_AVAILABLE
-    if value_s < 1:
+    shown_s = round_significant(value_s)  # 0.9999 is written as 1 s, not as 1,000 ms
+    if shown_s < 1:
         return f"{number(value_s * 1e3)}{NBSP}ms"
-    if value_s < 120:
+    if shown_s < 120:
         return f"{number(value_s)}{NBSP}s"
-    if value_s < HOUR_S:
+    if shown_s < HOUR_S:
         return f"{number(value_s / 60)}{NBSP}min"
     return f"{hours(value_s / HOUR_S)}{NBSP}h"
 
@@ -96,7 +99,7 @@ def percent(share: float | None) -> str:
     r"""Write a chance as a whole percent that never claims certainty.
 
     >>> percent(0.884), percent(0.9999), percent(0.0001)
-    ('88\\xa0%', '>99\\xa0%', '<1\\xa0%')
+    ('88\xa0%', '>99\xa0%', '<1\xa0%')
     """
     if share is None or not math.isfinite(share):
         return NOT_AVAILABLE
@@ -111,19 +114,26 @@ def count(value: float | None) -> str:
     r"""Write a large count with its suffix.
 
     >>> count(6.74e9), count(1024), count(2e12)
-    ('6.74\\xa0B', '1,024', '2.00\\xa0T')
+    ('6.74\xa0B', '1,024', '2.00\xa0T')
     """
     if value is None or not math.isfinite(value):
         return NOT_AVAILABLE
     if value < 1e5:
         return f"{value:,.0f}" if value == int(value) or value >= 1000 else number(value)
-    for size, suffix in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")):
-        if value >= size:
-            return f"{number(value / size)}{NBSP}{suffix}"
-    raise AssertionError("unreachable: value >= 1e5")
+    shown = round_significant(value)  # 999,999 is written as 1.00 M, not as 1,000 k
+    size, suffix = next(
+        (size, suffix)
+        for size, suffix in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
+        if shown >= size
+    )
+    return f"{number(value / size)}{NBSP}{suffix}"
 
 
-_COUNT: Final = re.compile(r"^\s*(-?[\d.,_]+(?:[eE][+-]?\d+)?)\s*([kKmMbBtT]?)\s*$")
+# A comma separates thousands and nothing else: “1,5” would be read as 15 otherwise.
+_COUNT: Final = re.compile(
+    r"^\s*([+-]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+(?:_[0-9]+)*)?(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?)"
+    r"\s*([kKmMbBtT]?)\s*$"
+)
 _SUFFIXES: Final = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
 
 
@@ -140,23 +150,24 @@ def parse_count(text: str, where: str) -> float:
     """
     found = _COUNT.match(text)
     try:
-        value = float(found[1].replace(",", "").replace("_", "")) if found else math.nan
+        digits = found[1].replace(",", "").replace("_", "") if found else ""
+        value = float(digits) * _SUFFIXES[found[2].lower()] if found else math.nan
     except ValueError:
         value = math.nan
-    if found is None or not math.isfinite(value):
+    if not math.isfinite(value):
         raise InvalidInputError(
             f"“{text.strip()}” is not a number.",
             where=where,
-            todo="Write digits, with a suffix if you like: 10e9, 10 B, 1,024.",
+            todo="Write digits, with a suffix if you like: 10e9, 10 B, 1.5 M, 1,024.",
         )
-    return value * _SUFFIXES[found[2].lower()]
+    return value
 
 
 def data_size(value_bytes: float | None) -> str:
     r"""Write an amount of memory in decimal gigabytes, as accelerators are sold.
 
     >>> data_size(33.1e9)
-    '33.1\\xa0GB'
+    '33.1\xa0GB'
     """
     if value_bytes is None or not math.isfinite(value_bytes):
         return NOT_AVAILABLE
