@@ -29,8 +29,12 @@ class Noun(BaseModel):
         InvalidInputError
             If a field is missing, unknown or out of range; the message names the field.
         """
+        return cls._read(fields)
+
+    @classmethod
+    def _read(cls, fields: dict[str, Any]) -> Self:
         try:
-            return cls(**fields)
+            return cls.model_validate(fields)
         except ValidationError as error:
             raise _explain(cls.__name__, error) from None
 
@@ -51,7 +55,7 @@ class Noun(BaseModel):
         name = cls.__name__
         try:
             fields = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InvalidInputError(f"this is not JSON ({error}).", where=name) from None
         if not isinstance(fields, dict):
             raise InvalidInputError("expected a JSON object.", where=name)
@@ -65,7 +69,7 @@ class Noun(BaseModel):
                 where=name,
                 todo="Export it again with this version of the advisor.",
             )
-        return cls.make(**fields)
+        return cls._read(fields)
 
 
 def _explain(name: str, error: ValidationError) -> InvalidInputError:
