@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Final
 
 import numpy as np
@@ -26,7 +26,6 @@ from advisor.predictor.pipeline import bubble_ratio
 # multiprocessors. Measured shares of hidden communication lie at 0.8 to 0.95 (Rajbhandari et
 # al., 2020, arXiv 1910.02054, section 7; PyTorch FSDP, arXiv 2304.11277, section 5).
 OVERLAP: Final = 0.85
-GRADIENT_BYTES_PER_PARAM: Final = 2.0
 OPTIMIZER_PASSES: Final = 2.0
 STEP_OVERHEAD_S: Final = 2e-3
 # A parameter server receives a gradient and sends the parameters in full precision.
@@ -62,6 +61,8 @@ def step_columns(jobs: Jobs, costs: ComputeCosts) -> StepColumns:
     Data parallel: gradients are exchanged once per step, hidden behind the last backward pass.
     ZeRO-3 gathers the parameters of every micro-batch twice. Tensor parallel: two all-reduces
     per layer and direction, not hidden. Pipeline: 1F1B bubble and one transfer per boundary.
+    Ranks are dealt to machines tensor first, then data, pipeline last, the default order of
+    Megatron-LM and DeepSpeed.
     """
     busy, launch = micro_batch_s(micro_batch_work(jobs), jobs, costs)
     tensor = tensor_parallel_s(jobs)
@@ -69,13 +70,14 @@ def step_columns(jobs: Jobs, costs: ComputeCosts) -> StepColumns:
     per_micro_batch = busy + launch + tensor + transfer
     data = exposed_data_parallel_s(jobs, per_micro_batch)
     bubble = bubble_ratio(jobs.pipeline_parallel, jobs.accumulation)
-    server = server_wait_s(jobs, per_micro_batch)
-    return StepColumns(
+    parts = StepColumns(
         compute_s=busy * jobs.accumulation,
-        exposed_communication_s=(tensor + transfer) * jobs.accumulation + data + server,
+        exposed_communication_s=(tensor + transfer) * jobs.accumulation + data,
         bubble_s=np.asarray(bubble * per_micro_batch * jobs.accumulation),
         overhead_s=launch * jobs.accumulation + optimizer_s(jobs) + STEP_OVERHEAD_S,
     )
+    # Hardly any table has asynchronous rows: spare the others the arithmetic.
+    return asynchronous_step(parts, jobs) if np.any(jobs.parameter_servers > 0) else parts
 
 
 def tensor_parallel_s(jobs: Jobs) -> FloatArray:
@@ -86,25 +88,29 @@ def tensor_parallel_s(jobs: Jobs) -> FloatArray:
     """
     size = jobs.micro_batch * jobs.boundary_elements_per_sample * jobs.bytes_per_element
     inside = jobs.tensor_parallel <= jobs.devices_per_node
-    per_device = np.where(
-        inside,
-        jobs.link_bytes_per_s * LINK_EFFICIENCY,
-        jobs.network_bytes_per_s * NETWORK_EFFICIENCY / jobs.devices_per_node,
-    )
+    link = jobs.link_bytes_per_s * LINK_EFFICIENCY
+    # A group that spans machines has them to itself, and a ring through every network card.
+    between = np.minimum(link, jobs.network_bytes_per_s * NETWORK_EFFICIENCY)
     latency = np.where(inside, LINK_LATENCY_S, NETWORK_LATENCY_S)
-    once = ring_all_reduce_s(size, jobs.tensor_parallel, per_device, latency)
+    slowest = np.where(inside, link, between)
+    once = ring_all_reduce_s(size, jobs.tensor_parallel, slowest, latency)
     calls = (4 + 2 * jobs.recompute_share) * jobs.layers / jobs.pipeline_parallel
     return np.asarray(np.where(jobs.tensor_parallel > 1, calls * once, 0.0))
 
 
 def stage_transfer_s(jobs: Jobs) -> FloatArray:
-    """Activations forward and gradients backward across one stage boundary, per micro-batch [s]."""
+    """Activations forward and gradients backward across one stage boundary, per micro-batch [s].
+
+    Tensor-parallel peers send a share each; the devices of a machine that hold one stage send
+    at the same time.
+    """
     size = jobs.micro_batch * jobs.boundary_elements_per_sample * jobs.bytes_per_element
-    crosses = jobs.tensor_parallel * jobs.pipeline_parallel > jobs.devices_per_node
+    crosses = jobs.devices > jobs.devices_per_node
     share = size / jobs.tensor_parallel
+    senders = np.minimum(jobs.tensor_parallel * jobs.data_parallel, jobs.devices_per_node)
     bandwidth = np.where(
         crosses,
-        jobs.network_bytes_per_s * NETWORK_EFFICIENCY / jobs.devices_per_node,
+        jobs.network_bytes_per_s * NETWORK_EFFICIENCY / senders,
         jobs.link_bytes_per_s * LINK_EFFICIENCY,
     )
     latency = np.where(crosses, NETWORK_LATENCY_S, LINK_LATENCY_S)
@@ -115,8 +121,6 @@ def stage_transfer_s(jobs: Jobs) -> FloatArray:
 def exposed_data_parallel_s(jobs: Jobs, per_micro_batch_s: FloatArray) -> FloatArray:
     """Gradient (and ZeRO parameter) exchange that the arithmetic does not hide, per step [s]."""
     in_node = np.clip(jobs.devices_per_node / jobs.tensor_parallel, 1.0, jobs.data_parallel)
-    in_node = np.where(jobs.tensor_parallel * jobs.pipeline_parallel >= jobs.devices_per_node,
-                       1.0, in_node)  # fmt: skip
     nodes = jobs.data_parallel / in_node
     groups = np.clip(jobs.devices_per_node / in_node, 1.0, None)
     share = jobs.tensor_parallel * jobs.pipeline_parallel
@@ -125,7 +129,7 @@ def exposed_data_parallel_s(jobs: Jobs, per_micro_batch_s: FloatArray) -> FloatA
         jobs.link_bytes_per_s, jobs.network_bytes_per_s, groups,
     )  # fmt: skip
     scatter = hierarchical_gather_s(
-        jobs.trainable_params / share * np.minimum(jobs.bytes_per_element, 4.0), in_node, nodes,
+        jobs.trainable_params / share * jobs.bytes_per_element, in_node, nodes,
         jobs.link_bytes_per_s, jobs.network_bytes_per_s, groups,
     )  # fmt: skip
     backward = (
@@ -146,18 +150,22 @@ def _exposed(communication_s: Floats, window_s: Floats) -> FloatArray:
     return np.asarray(communication_s - hidden)
 
 
-def server_wait_s(jobs: Jobs, step_s: FloatArray) -> FloatArray:
-    """Waiting of asynchronous workers on saturated parameter servers, per worker batch [s].
+def asynchronous_step(parts: StepColumns, jobs: Jobs) -> StepColumns:
+    """Turn a worker's step into the time between two updates, where parameter servers are used.
 
-    The cluster's speed is the smooth minimum of workers × own speed and what the servers'
-    network carries (`collectives.smooth_min`).
+    Workers step on their own: the cluster's speed is the smooth minimum of workers × own speed
+    and what the servers' network carries (`collectives.smooth_min`). What the cap takes beyond
+    that is waiting, counted as exposed communication.
     """
-    workers = jobs.data_parallel
-    free = workers / step_s
+    asynchronous = jobs.parameter_servers > 0
+    workers = np.where(asynchronous, jobs.data_parallel, 1.0)
+    free = workers / parts.total_s
     servers = np.maximum(jobs.parameter_servers, 1.0)
     cap = servers * jobs.network_bytes_per_s / (SERVER_BYTES_PER_PARAM * jobs.params)
-    wait = workers / np.asarray(smooth_min(free, cap)) - step_s
-    return np.where(jobs.parameter_servers > 0, np.maximum(wait, 0.0), 0.0)
+    wait = np.maximum(1 / np.asarray(smooth_min(free, cap)) - 1 / free, 0.0)
+    shared = parts.times(1 / workers)
+    exposed = shared.exposed_communication_s + np.where(asynchronous, wait, 0.0)
+    return replace(shared, exposed_communication_s=exposed)
 
 
 def optimizer_s(jobs: Jobs) -> FloatArray:
@@ -167,6 +175,6 @@ def optimizer_s(jobs: Jobs) -> FloatArray:
     moved = (
         jobs.trainable_params
         / shards
-        * (OPTIMIZER_PASSES * jobs.optimizer_bytes_per_param + GRADIENT_BYTES_PER_PARAM)
+        * (OPTIMIZER_PASSES * jobs.optimizer_bytes_per_param + jobs.bytes_per_element)
     )
     return moved / jobs.memory_bytes_per_s

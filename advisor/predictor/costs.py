@@ -75,6 +75,8 @@ def _fit_kind(jobs: Jobs, log_step_s: FloatArray) -> ComputeCosts:
         misfit,
         np.concatenate([start, np.zeros(len(stacks))]),
         bounds=(np.concatenate([low, -free]), np.concatenate([high, free])),
+        # Dogbox leaves a constant that the data say nothing about where it starts.
+        method="dogbox",
         loss="soft_l1",
         f_scale=OUTLIER,
     )

@@ -15,16 +15,16 @@ SEEN: Final = 0
 NEW_SCALE: Final = 1
 NEW_MODEL: Final = 2
 NEW_GPU: Final = 3
-NAMES: Final = ("seen", "new scale", "new model", "new accelerator")
+# What is easier than each: on a new accelerator every model is a new one.
+EASIER: Final = (SEEN, SEEN, SEEN, NEW_MODEL)
 # Twice the largest measured cluster of a kind is still its scale.
 SCALE_REACH: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Models, accelerators and scales in the training data, as sets of rounded numbers."""
+    """Accelerators, their pairs with models, and scales in the training data."""
 
-    models: frozenset[tuple[float, ...]]
     accelerators: frozenset[tuple[float, ...]]
     pairs: frozenset[tuple[float, ...]]
     most_devices: dict[int, float]
@@ -32,23 +32,18 @@ class Seen:
     @classmethod
     def of(cls, jobs: Jobs) -> Seen:
         """Collect what `jobs` have seen."""
-        models, accelerators = model_keys(jobs), accelerator_keys(jobs)
         kinds = kind_of(jobs)
         most = {k: float(jobs.devices[kinds == k].max()) for k in np.unique(kinds).tolist()}
         return cls(
-            models=frozenset(models),
-            accelerators=frozenset(accelerators),
-            pairs=frozenset(m + a for m, a in zip(models, accelerators, strict=True)),
+            accelerators=frozenset(accelerator_keys(jobs)),
+            pairs=frozenset(pair_keys(jobs)),
             most_devices=most,
         )
 
     def difficulty(self, jobs: Jobs) -> np.ndarray:
         """Return SEEN, NEW_SCALE, NEW_MODEL or NEW_GPU for every job, shape (n,)."""
-        models, accelerators = model_keys(jobs), accelerator_keys(jobs)
-        new_gpu = np.array([a not in self.accelerators for a in accelerators])
-        new_model = np.array(
-            [m + a not in self.pairs for m, a in zip(models, accelerators, strict=True)]
-        )
+        new_gpu = np.array([key not in self.accelerators for key in accelerator_keys(jobs)], bool)
+        new_model = np.array([key not in self.pairs for key in pair_keys(jobs)], bool)
         kinds = kind_of(jobs)
         reach = SCALE_REACH * np.array([self.most_devices.get(k, 0.0) for k in range(len(KINDS))])
         new_scale = jobs.devices > reach[kinds]
@@ -71,6 +66,17 @@ def accelerator_keys(jobs: Jobs) -> list[tuple[float, ...]]:
         np.round(jobs.memory_bytes / 1e9), np.round(jobs.memory_bytes_per_s / 1e9),
         jobs.hardware_year,
     )  # fmt: skip
+
+
+def pair_keys(jobs: Jobs) -> list[tuple[float, ...]]:
+    """Return what identifies a model on an accelerator under a software stack.
+
+    Another stack runs the same network up to three times as fast; who has not measured it has
+    not seen the run.
+    """
+    stacks = _keys(jobs.stack_code)
+    keys = zip(model_keys(jobs), accelerator_keys(jobs), stacks, strict=True)
+    return [model + accelerator + stack for model, accelerator, stack in keys]
 
 
 def _keys(*columns: FloatArray) -> list[tuple[float, ...]]:

@@ -14,11 +14,10 @@ import numpy as np
 from scipy.special import ndtr
 
 from advisor.core.units import GB
-from advisor.predictor.arrays import FloatArray
+from advisor.predictor.arrays import FloatArray, Floats
 from advisor.predictor.jobs import Jobs
 from advisor.predictor.pipeline import micro_batches_in_flight
 
-GRADIENT_BYTES_MIXED: Final = 2.0
 # Driver context, framework and collective buffers; 1 GB of them is the context alone
 # (pytorch/pytorch#12873 reports 0.5 to 1.2 GB by device).
 CONTEXT_BYTES: Final = 1.3 * GB
@@ -60,22 +59,22 @@ class MemoryColumns:
 
 
 def memory_columns(jobs: Jobs) -> MemoryColumns:
-    """Predict the parts of the peak of the fullest device (the first pipeline stage)."""
+    """Predict the parts of the peak of the fullest device.
+
+    That is one of the first pipeline stage, unless the logits of the last one weigh more than
+    the further micro-batches that the first one holds.
+    """
     stage = _stage_params(jobs)
     trainable = stage * jobs.trainable_params / jobs.params
     shards = jobs.data_parallel
     weights = stage * jobs.base_bytes_per_param / np.where(jobs.zero_stage >= 3, shards, 1.0)
-    gradient = np.minimum(jobs.bytes_per_element, 4.0)
-    gradients = trainable * gradient / np.where(jobs.zero_stage >= 2, shards, 1.0)
+    gradients = trainable * jobs.bytes_per_element / np.where(jobs.zero_stage >= 2, shards, 1.0)
     states = trainable * jobs.optimizer_bytes_per_param
     activations = activation_bytes(jobs)
-    gathered = np.where(
-        jobs.zero_stage >= 3, 2 * stage / jobs.layers * jobs.pipeline_parallel * gradient, 0.0
-    )
+    # ZeRO-3 holds the parameters of two layers: the one at work and the next.
+    layer = stage / jobs.layers * jobs.pipeline_parallel * jobs.bytes_per_element
+    gathered = np.where(jobs.zero_stage >= 3, 2 * layer, 0.0)
     dynamic = gradients + activations + gathered
-    logits = (
-        jobs.micro_batch * jobs.tokens_per_sample * jobs.vocab * LOGIT_BYTES / jobs.tensor_parallel
-    )
     buckets = np.where(jobs.data_parallel * jobs.tensor_parallel > 1, BUCKET_BYTES, 0.0)
     return MemoryColumns(
         parameters_bytes=np.asarray(weights),
@@ -83,7 +82,7 @@ def memory_columns(jobs: Jobs) -> MemoryColumns:
         optimizer_bytes=np.asarray(states / np.where(jobs.zero_stage >= 1, shards, 1.0)),
         activations_bytes=activations,
         workspace_bytes=np.asarray(
-            CONTEXT_BYTES + buckets + gathered + logits + FRAGMENTATION * dynamic
+            CONTEXT_BYTES + buckets + gathered + _logit_bytes(jobs) + FRAGMENTATION * dynamic
         ),
     )
 
@@ -94,15 +93,32 @@ def _stage_params(jobs: Jobs) -> FloatArray:
     return (blocks / jobs.pipeline_parallel + jobs.embedding_params) / jobs.tensor_parallel
 
 
+def _logit_bytes(jobs: Jobs) -> FloatArray:
+    """Return what the logits add to the peak [bytes].
+
+    They are on the last stage, which holds one micro-batch while the first one holds several.
+    """
+    tokens = jobs.micro_batch * jobs.tokens_per_sample
+    logits = tokens * jobs.vocab * LOGIT_BYTES / jobs.tensor_parallel
+    if np.all(jobs.pipeline_parallel == 1):
+        return np.asarray(logits)
+    spare = activation_bytes(jobs) - _kept_bytes(jobs, 1.0)
+    return np.asarray(np.maximum(logits - spare, 0.0))
+
+
 def activation_bytes(jobs: Jobs) -> FloatArray:
     """Return activations held by the first stage of a 1F1B pipeline [bytes].
 
     Without recomputation every kept element of the micro-batches in flight; with full
     recomputation the boundary of each layer, and one layer's elements while it is repeated.
     """
+    return _kept_bytes(jobs, micro_batches_in_flight(jobs.pipeline_parallel, jobs.accumulation))
+
+
+def _kept_bytes(jobs: Jobs, held: Floats) -> FloatArray:
+    """Return the activations of `held` micro-batches on one stage [bytes]."""
     unfused = (1 - jobs.fused_attention) * jobs.attention_elements_per_sample
     kept = jobs.activation_elements_per_sample + unfused
-    held = micro_batches_in_flight(jobs.pipeline_parallel, jobs.accumulation)
     share = held / jobs.pipeline_parallel
     all_kept = kept * share
     boundaries = jobs.boundary_elements_per_sample * jobs.layers * share

@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import Self
 
 import numpy as np
 
 from advisor.predictor.arrays import FloatArray
-from advisor.predictor.baseline import StepColumns, step_columns
-from advisor.predictor.compute import ComputeCosts
-from advisor.predictor.costs import costs_of, fit_costs
-from advisor.predictor.difficulty import (
-    NEW_GPU,
-    NEW_MODEL,
-    NEW_SCALE,
-    SEEN,
-    Seen,
-    accelerator_keys,
-    group_of,
-    model_keys,
-)
-from advisor.predictor.features import feature_matrix
+from advisor.predictor.baseline import StepColumns
+from advisor.predictor.costs import KINDS
+from advisor.predictor.difficulty import EASIER, Seen, group_of
+from advisor.predictor.held_out import held_out_residuals
 from advisor.predictor.interval import GroupConformal
 from advisor.predictor.jobs import Jobs
-from advisor.predictor.residual import FadingRegressor
+from advisor.predictor.point import PointModel
 
-FOLDS = 5
-LARGE_SCALE_DEVICES = 128
+__all__ = ["PointModel", "Prediction", "StepTimeModel"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,38 +58,6 @@ class Prediction:
 
 
 @dataclass(frozen=True, slots=True)
-class PointModel:
-    """Physics with fitted constants and the learned correction, without an interval."""
-
-    costs: dict[int, ComputeCosts]
-    correction: FadingRegressor
-
-    @classmethod
-    def fit(cls, jobs: Jobs, step_s: FloatArray) -> PointModel:
-        """Fit to measured steps [s]."""
-        log_step = np.log(step_s)
-        costs = fit_costs(jobs, log_step)
-        parts = step_columns(jobs, costs_of(jobs, costs))
-        learner = FadingRegressor(near=6.0)
-        learner.fit(feature_matrix(jobs, parts), log_step - np.log(parts.total_s))
-        return cls(costs=costs, correction=learner)
-
-    def baseline(self, jobs: Jobs) -> StepColumns:
-        """Return the parts of the step from physics alone."""
-        return step_columns(jobs, costs_of(jobs, self.costs))
-
-    def predict(self, jobs: Jobs) -> tuple[StepColumns, FloatArray, FloatArray]:
-        """Return corrected parts, the correction factor and the distance from the data."""
-        parts = self.baseline(jobs)
-        if not len(jobs):
-            return parts, np.empty(0), np.empty(0)
-        features = feature_matrix(jobs, parts)
-        distance = self.correction.distance(features)
-        factor = np.exp(self.correction.predict(features, distance=distance))
-        return parts.times(factor), factor, distance
-
-
-@dataclass(frozen=True, slots=True)
 class StepTimeModel:
     """A point model with intervals calibrated on held-out groups of its own training runs."""
 
@@ -109,7 +67,13 @@ class StepTimeModel:
     runs: int
 
     @classmethod
-    def fit(cls, jobs: Jobs, step_s: FloatArray, config: np.ndarray) -> StepTimeModel:
+    def fit(
+        cls,
+        jobs: Jobs,
+        step_s: FloatArray,
+        config: np.ndarray,
+        source: np.ndarray | None = None,
+    ) -> Self:
         """Fit to measured steps.
 
         Parameters
@@ -120,11 +84,17 @@ class StepTimeModel:
             Measured steps [s].
         config : array of shape (n,)
             Label of each run's configuration; siblings share one and are held out together.
+        source : array of shape (n,), optional
+            Label of who measured a run. Each source counts equally in the intervals, so that
+            one large table does not speak for all; by default all runs are of one.
         """
-        groups, distances, residuals = held_out_residuals(jobs, step_s, config)
+        origin = np.zeros(len(jobs)) if source is None else source
+        held = held_out_residuals(jobs, step_s, config, origin)
+        conformal = GroupConformal(siblings=len(KINDS), easier=EASIER)
+        conformal.fit(held.groups, held.distance, held.residual, held.strata)
         return cls(
             point=PointModel.fit(jobs, step_s),
-            conformal=GroupConformal().fit(groups, distances, residuals),
+            conformal=conformal,
             seen=Seen.of(jobs),
             runs=len(jobs),
         )
@@ -142,40 +112,3 @@ class StepTimeModel:
             difficulty=difficulty,
             distance=distance,
         )
-
-
-def held_out_residuals(
-    jobs: Jobs, step_s: FloatArray, config: np.ndarray
-) -> tuple[np.ndarray, FloatArray, FloatArray]:
-    """Return (conformal group, distance, log residual) of predictions for held-out groups.
-
-    Four ways of holding out give the four difficulties: configurations, models, accelerators,
-    and everything at `LARGE_SCALE_DEVICES` or more.
-    """
-    models, accelerators = _labels(model_keys(jobs)), _labels(accelerator_keys(jobs))
-    splits = [(SEEN, f) for f in folds(config)]
-    splits += [(NEW_MODEL, f) for f in folds(models)]
-    splits += [(NEW_GPU, f) for f in folds(accelerators)]
-    splits.append((NEW_SCALE, jobs.devices >= LARGE_SCALE_DEVICES))
-    groups, distances, residuals = [], [], []
-    for difficulty, held in splits:
-        if not held.any() or held.all():
-            continue
-        point = PointModel.fit(jobs.take(~held), step_s[~held])
-        tested = jobs.take(held)
-        parts, _, distance = point.predict(tested)
-        groups.append(group_of(np.full(len(tested), difficulty), tested))
-        distances.append(distance)
-        residuals.append(np.log(step_s[held]) - np.log(parts.total_s))
-    return np.concatenate(groups), np.concatenate(distances), np.concatenate(residuals)
-
-
-def folds(labels: np.ndarray, number: int = FOLDS) -> list[np.ndarray]:
-    """Split whole groups into `number` masks, dealt in a fixed shuffled order."""
-    names, code = np.unique(labels, return_inverse=True)
-    order = np.random.default_rng(0).permutation(len(names)) % number
-    return [order[code] == fold for fold in range(number)]
-
-
-def _labels(keys: list[tuple[float, ...]]) -> np.ndarray:
-    return np.unique(np.array(keys), axis=0, return_inverse=True)[1]

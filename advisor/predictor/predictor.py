@@ -65,7 +65,7 @@ class Predictor:
                 f"only {len(table.jobs)} usable measured runs are in the store.",
                 todo="Seed it again: delete the data directory's advisor.db, or add profiles.",
             )
-        model = StepTimeModel.fit(table.jobs, table.step_s, table.config)
+        model = StepTimeModel.fit(table.jobs, table.step_s, table.config, table.source)
         seconds = time.perf_counter() - begin
         logger.info("trained on %d runs in %.1f s", len(table.jobs), seconds)
         return cls(model=model, data_hash=key, version=__version__, training_s=seconds)

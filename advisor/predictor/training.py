@@ -31,6 +31,7 @@ class TrainingTable:
     jobs: Jobs
     step_s: FloatArray
     config: np.ndarray
+    source: np.ndarray
     rows: np.ndarray
 
     def take(self, rows: np.ndarray) -> TrainingTable:
@@ -39,6 +40,7 @@ class TrainingTable:
             jobs=self.jobs.take(rows),
             step_s=self.step_s[rows],
             config=self.config[rows],
+            source=self.source[rows],
             rows=self.rows[rows],
         )
 
@@ -55,9 +57,12 @@ def training_table(profiles: pd.DataFrame, catalog: Catalog) -> TrainingTable:
     usable = (runs["reason"] == "").to_numpy() & (step > 0) & plausible
     rows = np.flatnonzero(usable)
     labels = profiles.iloc[rows][list(CONFIG_COLUMNS)].astype(str).agg("|".join, axis=1)
+    # Rounds of one benchmark are one source: the same networks, rules and submitters.
+    source = profiles["source"].iloc[rows].str.replace(r"-v[\d.]+$", "", regex=True)
     return TrainingTable(
         jobs=Jobs.from_frame(runs.iloc[rows]),
         step_s=step[rows],
         config=labels.to_numpy(str),
+        source=source.to_numpy(str),
         rows=rows,
     )
