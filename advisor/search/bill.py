@@ -8,12 +8,12 @@ from typing import Final
 import numpy as np
 
 from advisor.core.units import GB, HOURS_PER_MONTH
+from advisor.domain import Workload
 from advisor.predictor.arrays import FloatArray, Floats
+from advisor.predictor.workload_columns import workload_columns
 
 # Two checkpoints are kept: the last, and the one before it while the last is written.
 KEPT_CHECKPOINTS: Final = 2.0
-# Weights in 16 bit, float master copy and two moments.
-CHECKPOINT_BYTES_PER_PARAM: Final = 14.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +47,10 @@ def bill_columns(
     Parameters
     ----------
     machines, usd_per_h, training_h, startup_h : array
-        Machines, price of one [USD/h], hours of training and of starting.
+        Machines, price of one [USD/h], hours of training (without retries) and of starting.
     retry_share : float
         Allowance for restarts and retries, as a share of the training hours.
-    checkpoint_bytes : array
+    checkpoint_bytes : array or float
         Size of one checkpoint [bytes].
     storage_usd_per_gb_month : array
         Price of storage [USD/GB-month]; NaN where not known.
@@ -64,3 +64,14 @@ def bill_columns(
         retries_usd=rate * training_h * retry_share,
         storage_usd=np.asarray(stored * storage_usd_per_gb_month * hours / HOURS_PER_MONTH),
     )
+
+
+def checkpoint_bytes(workload: Workload) -> float:
+    """Size of one checkpoint [bytes]: what is trained, and its optimizer state.
+
+    In mixed precision with AdamW 14 bytes per parameter: the weights, their float master copy
+    and two moments. Frozen weights are not written again.
+    """
+    columns = workload_columns(workload)
+    per_param = columns["bytes_per_element"] + columns["optimizer_bytes_per_param"]
+    return workload.trainable_params * per_param

@@ -26,8 +26,8 @@ NO_COMMITMENT: Final[frozenset[Market]] = frozenset({"on_demand", "spot"})
 class Constraints:
     """Limits on plans; None leaves a limit out, an empty set would leave nothing.
 
-    ``chance`` is how sure it must be that the deadline is met. Reserved prices are left out
-    unless asked for: they bind for years.
+    ``chance`` is how sure it must be that the deadline is met; the budget is compared with the
+    median bill. Reserved prices are left out unless asked for: they bind for years.
     """
 
     clouds: frozenset[str] | None = None
@@ -114,8 +114,9 @@ class Relaxation:
 def relaxations(plans: pd.DataFrame, limits: Constraints) -> list[Relaxation]:
     """Return the smallest changes of the limits that make a plan feasible, cheapest first.
 
-    Each set limit is relaxed alone (to the nearest value that admits a plan; sets of names are
-    left out), and deadline and budget together a little.
+    Each set limit is relaxed alone (to the nearest value that admits a plan, rounded up to two
+    digits; sets of names are left out, but reserved markets stay out), and deadline and budget
+    together a little.
     """
     masks = dict(filter_masks(plans, limits))
     found = []
@@ -128,7 +129,9 @@ def relaxations(plans: pd.DataFrame, limits: Constraints) -> list[Relaxation]:
         if relaxed is not None:
             found.append(relaxed)
     both = _both_a_little(plans, limits, masks)
-    return found + ([both] if both is not None else [])
+    found += [both] if both is not None else []
+    cost = plans["cost_usd"].to_numpy()
+    return sorted(found, key=lambda way: float(cost[way.plan]))
 
 
 def _nearest(
@@ -145,6 +148,8 @@ def _nearest(
         relaxed = replace(limits, budget_usd=_round_up(float(cost[rows].min())))
     elif name == "most_machines":
         relaxed = replace(limits, most_machines=int(plans["machines"].to_numpy()[rows].min()))
+    elif name == "markets":
+        relaxed = replace(limits, markets=NO_COMMITMENT | (limits.markets or frozenset()))
     else:
         relaxed = limits.without(name)
     return _with_cheapest(plans, relaxed, (name,))
@@ -188,6 +193,13 @@ def _with_cheapest(
 
 
 def _round_up(value: float) -> float:
-    """Round up to two significant digits, so that the suggestion is a number people say."""
-    scale = 10 ** (math.floor(math.log10(value)) - 1)
-    return float(np.ceil(value / scale * (1 - 1e-12)) * scale)
+    """Round up to two significant digits, so that the suggestion is a number people say.
+
+    >>> _round_up(71.2), _round_up(72.0), _round_up(1234.5), _round_up(0.0301)
+    (72.0, 72.0, 1300.0, 0.031)
+    """
+    digits = 1 - math.floor(math.log10(value))
+    steps = math.floor(value * 10.0**digits)
+    while (rounded := round(steps / 10.0**digits, max(digits, 0))) < value:
+        steps += 1
+    return rounded

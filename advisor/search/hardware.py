@@ -21,7 +21,8 @@ NEWEST_STACK_YEAR = 2025.0
 def hardware_table(catalog: Catalog, precision: Precision) -> tuple[pd.DataFrame, np.ndarray]:
     """Return physically distinct machine shapes, and the shape of every offer.
 
-    Shares of an accelerator are left out: training on a slice is not described by the physics.
+    Shares of an accelerator are left out, training on a slice is not described by the physics;
+    and accelerators whose peak is not published.
 
     Returns
     -------
@@ -31,16 +32,20 @@ def hardware_table(catalog: Catalog, precision: Precision) -> tuple[pd.DataFrame
         Row of `shapes` for every row of ``catalog.offers``, -1 where there is none.
     """
     columns = machine_columns(catalog, catalog.machines, precision)
-    whole = columns["devices_per_node"] >= 1
-    keys = columns.where(whole)
-    shapes = keys.dropna(subset=["devices_per_node"]).drop_duplicates(ignore_index=True)
+    shapes = columns[predictable(columns)].drop_duplicates(ignore_index=True)
     numbered = shapes.reset_index(names="shape")
-    shape_of_machine = keys.merge(numbered, how="left", on=list(columns.columns))["shape"]
+    shape_of_machine = columns.merge(numbered, how="left", on=list(columns.columns))["shape"]
     machine = pd.MultiIndex.from_frame(catalog.machines[["cloud", "instance_type"]])
     offers = catalog.offers[["cloud", "instance_type"]].astype(str)
     position = machine.get_indexer(pd.MultiIndex.from_frame(offers))
     shape = shape_of_machine.fillna(-1).to_numpy(int)
     return shapes, np.where(position >= 0, shape[position], -1)
+
+
+def predictable(columns: pd.DataFrame) -> np.ndarray:
+    """Return the mask of `machine_columns` that the physics can describe."""
+    whole = columns["devices_per_node"].to_numpy() >= 1
+    return np.asarray(whole & columns[list(HARDWARE)].notna().all(axis=1).to_numpy())
 
 
 def machine_columns(catalog: Catalog, machines: pd.DataFrame, precision: Precision) -> pd.DataFrame:

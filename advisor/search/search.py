@@ -12,8 +12,9 @@ import pandas as pd
 from advisor.core.errors import InvalidInputError
 from advisor.core.units import HOUR_S
 from advisor.domain import Workload
+from advisor.predictor.arrays import FloatArray
 from advisor.predictor.costs import kind_of_family
-from advisor.search.bill import CHECKPOINT_BYTES_PER_PARAM, BillColumns, bill_columns
+from advisor.search.bill import BillColumns, bill_columns, checkpoint_bytes
 from advisor.search.exact import BestLayouts, best_layouts
 from advisor.search.hardware import hardware_table
 from advisor.search.offers import offer_columns
@@ -62,7 +63,8 @@ class Evaluated:
     """Every feasible machine shape, count and offer with its best layout, priced.
 
     ``plans`` has one row per offer and count; its column ``entry`` is the row of ``best``,
-    ``offer`` the row of the catalog's offers.
+    ``offer`` the row of the catalog's offers. ``considered`` and ``removed`` count candidates,
+    that is layouts per offer and count: what was not removed are the rows of ``plans``.
     """
 
     workload: Workload
@@ -112,19 +114,16 @@ def evaluate(
     best = best_layouts(shortlist, predictor)
     plans, bill = _price(workload, catalog, options, best, shape_of_offer)
     offers_per_shape = np.bincount(shape_of_offer[shape_of_offer >= 0], minlength=len(hardware))
+    considered = int(shortlist.considered @ offers_per_shape)
+    too_large = int(shortlist.too_large @ offers_per_shape)
     return Evaluated(
         workload=workload,
         options=options,
         plans=plans,
         best=best,
         bill=bill,
-        considered=int(shortlist.considered @ offers_per_shape),
-        removed={
-            "memory": int(shortlist.too_large @ offers_per_shape),
-            "slower_layout": int(
-                (shortlist.considered - shortlist.too_large) @ offers_per_shape - len(plans)
-            ),
-        },
+        considered=considered,
+        removed={"memory": too_large, "slower_layout": considered - too_large - len(plans)},
         seconds=time.perf_counter() - begin,
     )
 
@@ -158,13 +157,10 @@ def _price(
         training_h=training_h,
         startup_h=startup_h,
         retry_share=options.retry_share,
-        checkpoint_bytes=workload.model.params * CHECKPOINT_BYTES_PER_PARAM,
+        checkpoint_bytes=checkpoint_bytes(workload),
         storage_usd_per_gb_month=columns.pop("storage_usd_per_gb_month").to_numpy(float),
     )
-    half = prediction.log_half_width[entry]
     work_h = training_h * (1 + options.retry_share)
-    fixed = bill.startup_usd + np.nan_to_num(bill.storage_usd)
-    work_usd = bill.machines_usd + bill.retries_usd
     plans = columns.assign(
         offer=offer,
         entry=entry,
@@ -172,17 +168,32 @@ def _price(
         accelerators_total=machines * columns["accelerators"].to_numpy(float),
         training_h=work_h,
         startup_h=startup_h,
-        hours=work_h + startup_h,
-        hours_low=work_h * np.exp(-half) + startup_h,
-        hours_high=work_h * np.exp(half) + startup_h,
-        cost_usd=bill.total_usd,
-        cost_low_usd=work_usd * np.exp(-half) + fixed,
-        cost_high_usd=work_usd * np.exp(half) + fixed,
+        **_intervals(bill, work_h, startup_h, prediction.log_half_width[entry]),
         log_sigma=prediction.log_sigma[entry],
         out_of_memory=best.out_of_memory[entry],
         difficulty=prediction.difficulty[entry],
     )
     return plans, bill
+
+
+def _intervals(
+    bill: BillColumns, work_h: FloatArray, startup_h: FloatArray, log_half_width: FloatArray
+) -> dict[str, FloatArray]:
+    """Return hours and cost with their bounds: what is not known is how long the work takes.
+
+    Starting the machines takes what it takes; storage is paid as long as the job runs.
+    """
+    hours = work_h + startup_h
+    storage_usd_per_h = np.nan_to_num(bill.storage_usd) / hours
+    work_usd = bill.machines_usd + bill.retries_usd
+    columns = {"hours": hours, "cost_usd": bill.total_usd}
+    for bound, sign in (("low", -1.0), ("high", 1.0)):
+        factor = np.exp(sign * log_half_width)
+        columns[f"hours_{bound}"] = work_h * factor + startup_h
+        columns[f"cost_{bound}_usd"] = (
+            work_usd * factor + bill.startup_usd + storage_usd_per_h * columns[f"hours_{bound}"]
+        )
+    return columns
 
 
 def _join(shape_of_offer: np.ndarray, shape_of_entry: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

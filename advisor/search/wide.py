@@ -22,8 +22,9 @@ from advisor.predictor.memory import memory_columns, out_of_memory_probability
 from advisor.predictor.workload_columns import workload_columns
 from advisor.search.layouts import LayoutTable, enumerate_layouts, machine_counts
 
-# Layouts kept per machine shape and count for the exact pass; the correction may reorder these.
-KEEP: Final = 3
+# Layouts kept per machine shape and count for the exact pass, which the correction may reorder.
+# Few enough that physics leads: of thousands, the noise of the correction would choose.
+KEEP: Final = 8
 HARDWARE: Final = (
     "peak_flops", "memory_bytes", "memory_bytes_per_s", "link_bytes_per_s",
     "network_bytes_per_s", "devices_per_node", "hardware_year", "fused_attention", "year",
@@ -39,7 +40,7 @@ class Shortlist:
     """Best layouts per machine shape and count, and what the wide pass left out.
 
     ``hardware`` is the row of the hardware table; ``machines`` the count; ``jobs`` holds one row
-    per entry. ``considered``, ``too_large`` and ``slower`` count layouts per hardware row.
+    per entry. ``considered`` and ``too_large`` count layouts per hardware row.
     """
 
     jobs: Jobs
@@ -47,7 +48,6 @@ class Shortlist:
     machines: np.ndarray
     considered: np.ndarray
     too_large: np.ndarray
-    slower: np.ndarray
 
 
 def wide_pass(
@@ -77,7 +77,7 @@ def wide_pass(
     """
     scalars = {name: np.asarray(value) for name, value in workload_columns(workload).items()}
     parts = []
-    counted = np.zeros((3, len(hardware)), dtype=np.int64)
+    counted = np.zeros((2, len(hardware)), dtype=np.int64)
     sizes = hardware["devices_per_node"].to_numpy(int)
     for size in np.unique(sizes).tolist():
         tried = [count] if count is not None else machine_counts(size, most_devices)
@@ -98,7 +98,6 @@ def wide_pass(
         machines=np.concatenate(machines),
         considered=counted[0],
         too_large=counted[1],
-        slower=counted[2],
     )
 
 
@@ -132,8 +131,7 @@ def _evaluate(
     single = int(layouts.starts[1]) if layouts.counts[0] == 1 else 0
     considered = np.where(alone, single, len(layouts))
     fitting = np.where(alone, fits[:, :single].sum(axis=1), fits.sum(axis=1))
-    chosen = sum(np.bincount(row, minlength=len(hardware)) for row, _, _ in kept)
-    return kept, np.stack([considered, considered - fitting, fitting - chosen])
+    return kept, np.stack([considered, considered - fitting])
 
 
 def expected_time(step_s: FloatArray, out_of_memory: FloatArray) -> FloatArray:

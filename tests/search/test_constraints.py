@@ -1,0 +1,268 @@
+"""Constraints: what they remove, that it adds up, and what to relax."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from advisor.advice.plans import deadline_probability
+from advisor.core.errors import InvalidInputError
+from advisor.search.constraints import (
+    NO_COMMITMENT,
+    Constraints,
+    apply,
+    hours_at_chance,
+    relaxations,
+)
+from advisor.search.search import Evaluated
+
+CHOICES = {
+    "clouds": ("cloud", ["aws", "gcp", "azure"]),
+    "areas": ("area", ["US", "Europe"]),
+    "regions": ("region", ["r1", "r2", "r3"]),
+    "families": ("family", ["Hopper", "Ampere"]),
+    "accelerators": ("accelerator", ["H100", "A100"]),
+    "markets": ("market", ["on_demand", "spot", "reserved_1y"]),
+}
+
+one_plan = st.fixed_dictionaries(
+    {column: st.sampled_from(values) for column, values in CHOICES.values()}
+    | {
+        "rankable": st.sampled_from([True, True, True, False]),
+        "machines": st.sampled_from([1, 2, 4, 8]),
+        "training_h": st.floats(0.01, 1e4),
+        "startup_h": st.floats(0, 1),
+        "log_sigma": st.floats(0.05, 1.0),
+        "cost_usd": st.floats(0.01, 1e7),
+    }
+)
+tables = st.lists(one_plan, min_size=1, max_size=30).map(pd.DataFrame)
+limits_of_sets = {
+    name: st.none() | st.sets(st.sampled_from(values), min_size=1).map(frozenset)
+    for name, (_, values) in CHOICES.items()
+}
+all_limits = st.builds(
+    Constraints,
+    **limits_of_sets,
+    most_machines=st.none() | st.sampled_from([1, 2, 3, 8]),
+    deadline_h=st.none() | st.floats(0.01, 1e4),
+    budget_usd=st.none() | st.floats(0.01, 1e6),
+    chance=st.floats(0.5, 0.99),
+)
+
+
+def allowed(plan: dict[str, Any], limits: Constraints) -> bool:
+    """Return whether a plan satisfies all limits, one plain comparison after the other."""
+    for name, (column, _) in CHOICES.items():
+        wanted = getattr(limits, name)
+        if wanted is not None and plan[column] not in wanted:
+            return False
+    one = pd.DataFrame([plan])
+    return bool(
+        plan["rankable"]
+        and (limits.most_machines is None or plan["machines"] <= limits.most_machines)
+        and (limits.budget_usd is None or plan["cost_usd"] <= limits.budget_usd)
+        and (
+            limits.deadline_h is None
+            or hours_at_chance(one, limits.chance)[0] <= limits.deadline_h
+        )
+    )  # fmt: skip
+
+
+@given(tables, all_limits)
+def test_what_is_left_is_what_a_loop_leaves_and_what_is_removed_adds_up(
+    plans: pd.DataFrame, limits: Constraints
+) -> None:
+    mask, removed = apply(plans, limits)
+    assert mask.tolist() == [allowed(plan, limits) for plan in plans.to_dict("records")]
+    assert sum(removed.values()) + mask.sum() == len(plans)
+    assert all(count >= 0 for count in removed.values())
+
+
+@pytest.mark.parametrize("name", [f.name for f in fields(Constraints) if f.name != "chance"])
+def test_each_constraint_alone_removes_what_it_names(name: str, table: Evaluated) -> None:
+    plans = table.plans
+    middle = {"most_machines": 4, "deadline_h": 24.0, "budget_usd": 1500.0}
+    if name in middle:
+        value: Any = middle[name]
+    else:
+        value = frozenset([str(plans[CHOICES[name][0]].iloc[0])])
+    limits = Constraints(**({"markets": None} | {name: value}))
+    mask, removed = apply(plans, limits)
+    assert set(removed) == {"price_not_trusted", name}
+    assert removed[name] > 0
+    assert 0 < mask.sum() < len(plans)
+    left = plans[mask]
+    assert left["rankable"].all()
+    if name in CHOICES:
+        assert set(left[CHOICES[name][0]].astype(str)) == value
+    elif name == "deadline_h":
+        assert (hours_at_chance(left, limits.chance) <= value).all()
+        assert (left["hours"] <= value).all()
+    else:
+        assert (left["machines" if name == "most_machines" else "cost_usd"] <= value).all()
+
+
+def test_reserved_prices_are_left_out_unless_asked_for(table: Evaluated) -> None:
+    mask, _ = apply(table.plans, Constraints())
+    assert set(table.plans[mask]["market"].astype(str)) == {"on_demand", "spot"}
+    mask, _ = apply(table.plans, Constraints(markets=frozenset({"reserved_3y"})))
+    assert set(table.plans[mask]["market"].astype(str)) == {"reserved_3y"}
+
+
+def test_prices_that_are_not_trusted_are_never_left(table: Evaluated) -> None:
+    mask, removed = apply(table.plans, Constraints(markets=None))
+    assert removed["price_not_trusted"] == (~table.plans["rankable"]).sum() > 0
+    assert table.plans[mask]["rankable"].all()
+
+
+def test_an_empty_set_leaves_nothing(table: Evaluated) -> None:
+    mask, _ = apply(table.plans, Constraints(clouds=frozenset()))
+    assert not mask.any()
+
+
+@pytest.mark.parametrize("name", ["deadline_h", "budget_usd", "most_machines"])
+@pytest.mark.parametrize("value", [0, -1, math.nan, math.inf, -math.inf])
+def test_a_limit_that_is_no_positive_number_is_refused(name: str, value: float) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        Constraints(**{name: value})
+    assert caught.value.where == name.replace("_", " ")
+    assert repr(value) in str(caught.value)
+
+
+@pytest.mark.parametrize("chance", [0, 1, -0.1, 1.5, math.nan])
+def test_a_chance_is_between_zero_and_one(chance: float) -> None:
+    with pytest.raises(InvalidInputError, match="chance"):
+        Constraints(chance=chance)
+
+
+def test_what_is_given_are_the_limits_that_differ_from_none_at_all() -> None:
+    assert Constraints().given() == []
+    assert Constraints(chance=0.9, markets=NO_COMMITMENT).given() == []
+    limits = Constraints(deadline_h=3, clouds=frozenset({"aws"}), markets=frozenset({"spot"}))
+    assert limits.given() == ["clouds", "markets", "deadline_h"]
+    assert limits.without("clouds").given() == ["markets", "deadline_h"]
+
+
+@given(tables, st.floats(0.5, 0.99), st.floats(0.1, 1e4))
+def test_the_deadline_filter_and_the_chance_of_a_plan_agree(
+    plans: pd.DataFrame, chance: float, deadline_h: float
+) -> None:
+    needed = hours_at_chance(plans, chance)
+    met = deadline_probability(plans, deadline_h)
+    clear = np.abs(needed / deadline_h - 1) > 1e-9
+    assert ((needed <= deadline_h) == (met >= chance))[clear].all()
+
+
+@given(tables, st.floats(0.01, 0.99))
+def test_hours_at_a_chance_are_met_with_that_chance(plans: pd.DataFrame, chance: float) -> None:
+    for row, needed in enumerate(hours_at_chance(plans, chance)):
+        one = plans.iloc[[row]]
+        assert deadline_probability(one, float(needed))[0] == pytest.approx(chance, abs=1e-6)
+
+
+def test_the_median_is_met_with_even_chances_and_the_interval_as_it_says(table: Evaluated) -> None:
+    plans = table.plans
+    assert hours_at_chance(plans, 0.5) == pytest.approx(plans["hours"].to_numpy())
+    assert hours_at_chance(plans, 0.95) == pytest.approx(plans["hours_high"].to_numpy())
+    assert hours_at_chance(plans, 0.05) == pytest.approx(plans["hours_low"].to_numpy())
+
+
+def test_a_deadline_before_the_machines_have_started_is_never_met(table: Evaluated) -> None:
+    assert (deadline_probability(table.plans, 1e-6) == 0).all()
+
+
+def step_below(value: float) -> float:
+    """Return the next smaller number of two digits."""
+    unit = 10.0 ** (math.floor(math.log10(value) + 1e-12) - 1)
+    below = value - unit
+    return below if below >= 10 * unit * (1 - 1e-9) else value - unit / 10
+
+
+@settings(max_examples=200)
+@given(tables, all_limits)
+def test_every_relaxation_makes_it_feasible_and_no_smaller_one_does(
+    plans: pd.DataFrame, limits: Constraints
+) -> None:
+    mask, _ = apply(plans, limits)
+    assume(not mask.any())
+    for way in relaxations(plans, limits):
+        relaxed, _ = apply(plans, way.limits)
+        assert relaxed.sum() == way.plans > 0
+        assert relaxed[way.plan]
+        assert plans["cost_usd"][way.plan] == plans["cost_usd"][relaxed].min()
+        changed = {f.name for f in fields(limits)
+                   if getattr(limits, f.name) != getattr(way.limits, f.name)}  # fmt: skip
+        assert changed == set(way.names)
+        if way.names in (("deadline_h",), ("budget_usd",)):
+            (name,) = way.names
+            value = getattr(way.limits, name)
+            assert value > getattr(limits, name)
+            smaller = Constraints(
+                **{f.name: getattr(limits, f.name) for f in fields(limits)}
+                | {name: max(step_below(value) * (1 - 1e-9), getattr(limits, name))}
+            )
+            assert not apply(plans, smaller)[0].any()
+        if way.names == ("most_machines",):
+            fewer = way.limits.most_machines - 1
+            smaller = Constraints(
+                **{f.name: getattr(limits, f.name) for f in fields(limits)}
+                | {"most_machines": max(fewer, limits.most_machines)}
+            )
+            assert not apply(plans, smaller)[0].any()
+
+
+@given(tables, all_limits)
+def test_a_limit_that_alone_blocks_everything_is_among_the_ways(
+    plans: pd.DataFrame, limits: Constraints
+) -> None:
+    assume(not apply(plans, limits)[0].any())
+    ways = {way.names for way in relaxations(plans, limits)}
+    for name in set(limits.given()) - {"markets"}:
+        if apply(plans, limits.without(name))[0].any():
+            assert (name,) in ways
+    assert [way.plan for way in relaxations(plans, limits)] == sorted(
+        [way.plan for way in relaxations(plans, limits)], key=lambda row: plans["cost_usd"][row]
+    )
+
+
+def test_opening_the_markets_does_not_open_reserved_ones(table: Evaluated) -> None:
+    limits = Constraints(markets=frozenset({"reserved_1y"}), clouds=frozenset({"azure"}))
+    assert not apply(table.plans, limits)[0].any()
+    (way,) = [way for way in relaxations(table.plans, limits) if way.names == ("markets",)]
+    assert way.limits.markets == {"on_demand", "spot", "reserved_1y"}
+
+
+def plans_of(*rows: tuple[float, float]) -> pd.DataFrame:
+    """Return equal plans but for hours and cost."""
+    hours, cost = zip(*rows, strict=True)
+    return pd.DataFrame(
+        {"rankable": True, "cloud": "aws", "market": "spot", "machines": 1, "training_h": hours,
+         "startup_h": 0.0, "log_sigma": 0.1, "cost_usd": cost}
+    )  # fmt: skip
+
+
+def test_deadline_and_budget_together_are_relaxed_less_than_either_alone() -> None:
+    plans = plans_of((1.0, 1000.0), (3.0, 203.0), (10.0, 101.0))
+    limits = Constraints(deadline_h=2.0, budget_usd=120.0, chance=0.5)
+    ways = {way.names: way for way in relaxations(plans, limits)}
+    assert ways["deadline_h",].limits.deadline_h == 10.0
+    assert ways["budget_usd",].limits.budget_usd == 1000.0
+    both = ways["deadline_h", "budget_usd"]
+    assert (both.limits.deadline_h, both.limits.budget_usd) == (3.0, 210.0)
+    assert (both.plan, both.plans) == (1, 1)
+
+
+def test_a_suggestion_is_rounded_up_and_never_down() -> None:
+    plans = plans_of((71.2, 1234.5))
+    (way,) = relaxations(plans, Constraints(deadline_h=5.0, chance=0.5))
+    assert way.limits.deadline_h == 72.0
+    (way,) = relaxations(plans, Constraints(budget_usd=99.0))
+    assert way.limits.budget_usd == 1300.0
