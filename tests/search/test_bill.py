@@ -75,13 +75,11 @@ def test_the_parts_sum_to_the_total(rows: list[tuple[float, ...]], retries: floa
         machines=machines, usd_per_h=usd_per_h, training_h=training_h, startup_h=startup_h,
         retry_share=retries, checkpoint_bytes=1e12, storage_usd_per_gb_month=storage,
     )  # fmt: skip
-    parts = (
-        bill.machines_usd + bill.startup_usd + bill.retries_usd + np.nan_to_num(bill.storage_usd)
-    )
-    assert bill.total_usd == pytest.approx(parts)
+    stored = np.nan_to_num(bill.storage_usd)
+    rent = bill.machines_usd + bill.startup_usd + bill.retries_usd
+    assert bill.total_usd == pytest.approx(rent + stored)
     hours = training_h * (1 + retries) + startup_h
-    rent = machines * usd_per_h * hours
-    assert bill.total_usd - np.nan_to_num(bill.storage_usd) == pytest.approx(rent)
+    assert rent == pytest.approx(machines * usd_per_h * hours)
 
 
 def test_every_plan_is_billed_at_its_own_offer(table: Evaluated, catalog: Catalog) -> None:

@@ -117,8 +117,14 @@ def test_degrees_of_networks_without_heads_are_one() -> None:
 
 @pytest.mark.parametrize(
     ("heads", "per_node", "degrees"),
-    [(32, 8, [1, 2, 4, 8]), (6, 8, [1, 2]), (32, 3, [1]), (32, 6, [1, 2]), (16, 16, [1, 2, 4, 8, 16])],
-)  # fmt: skip
+    [
+        (32, 8, [1, 2, 4, 8]),
+        (6, 8, [1, 2]),
+        (32, 3, [1]),
+        (32, 6, [1, 2]),
+        (16, 16, [1, 2, 4, 8, 16]),
+    ],
+)
 def test_tensor_degrees_divide_heads_and_node(
     heads: int, per_node: int, degrees: list[int]
 ) -> None:

@@ -162,7 +162,7 @@ def test_a_fixed_choice_gives_the_row_of_the_whole_search(
     one = evaluate(llama, catalog, physics, SearchOptions(), only).plans
     whole = table.plans
     same = whole[(whole["instance_type"] == "p4d.24xlarge") & (whole["machines"] == 4)]
-    columns = [name for name in whole.columns if name not in ("entry",)]
+    columns = [name for name in whole.columns if name != "entry"]
     pd.testing.assert_frame_equal(
         one[columns].reset_index(drop=True), same[columns].reset_index(drop=True), check_exact=True
     )
