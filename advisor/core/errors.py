@@ -4,7 +4,8 @@
 
     AdvisorError
     ├── InvalidInputError    a value, file or option of the user cannot be used
-    │   └── UnknownNameError no such model, machine, accelerator, … (offers the nearest names)
+    │   ├── UnknownNameError no such model, machine, accelerator, … (offers the nearest names)
+    │   └── TraceError       a trace or log cannot be read
     ├── CatalogError         a table of prices or machines is missing or broken
     ├── StoreError           the store of measured runs cannot be opened or written
     ├── PredictionError      a quantity cannot be predicted from what is given
@@ -68,6 +69,10 @@ class UnknownNameError(InvalidInputError):
         self.nearest = nearest_names(name, known)
         offer = f"Did you mean {' or '.join(self.nearest)}?" if self.nearest else ""
         super().__init__(f"unknown {kind} “{name}”.", where=where, todo=offer)
+
+
+class TraceError(InvalidInputError):
+    """A trace or log cannot be read, or is refused."""
 
 
 class CatalogError(AdvisorError):

@@ -1,0 +1,245 @@
+"""Work on devices as columns, and how much of the time it filled."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeVar
+
+import numpy as np
+
+from advisor.traces.intervals import Union
+from advisor.traces.scrub import clean
+from advisor.traces.trace import KernelRow, Parts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+T = TypeVar("T", bound=np.generic)
+
+KERNEL: Final = 0
+COPY: Final = 1
+_TOP: Final = 12
+_ENOUGH_CALLS: Final = 3
+_COMM: Final = re.compile(
+    r"nccl|rccl|msccl|oneccl|all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|send_?recv",
+    re.IGNORECASE,
+)
+
+
+def is_comm(name: str) -> bool:
+    """Tell whether a kernel is a collective or a point-to-point transfer between devices.
+
+    >>> is_comm("ncclDevKernel_AllReduce_Sum_f32_RING_LL"), is_comm("ampere_sgemm_128x64_tn")
+    (True, False)
+    """
+    return _COMM.search(name) is not None
+
+
+class Names:
+    """Distinct names, each with a number; beyond a limit all further ones share one."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._numbers: dict[str, int] = {}
+        self.overflowed = False
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def number(self, name: str) -> int:
+        """Return the number of a name."""
+        found = self._numbers.get(name)
+        if found is None:
+            if len(self._numbers) >= self._most:
+                self.overflowed = True
+                name = "(further kernels)"
+            found = self._numbers.setdefault(name, len(self._numbers))
+        return found
+
+    def listed(self) -> list[str]:
+        """Return the names in the order of their numbers."""
+        return list(self._numbers)
+
+
+class DeviceWork:
+    """Kernels, copies and fills of all devices of one process, one row each; times in seconds."""
+
+    def __init__(self, most_names: int) -> None:
+        self.names = Names(most_names)
+        self._start = array("d")
+        self._end = array("d")
+        self._device = array("q")
+        self._stream = array("q")
+        self._name = array("i")
+        self._kind = array("b")
+
+    def __len__(self) -> int:
+        return len(self._start)
+
+    def extend(
+        self,
+        *,
+        start: Sequence[float],
+        end: Sequence[float],
+        device: Sequence[int],
+        stream: Sequence[int],
+        names: Iterable[str],
+        kind: Sequence[int],
+    ) -> None:
+        """Add rows."""
+        number = self.names.number
+        self._start.extend(start)
+        self._end.extend(end)
+        self._device.extend(device)
+        self._stream.extend(stream)
+        self._name.extend([number(name) for name in names])
+        self._kind.extend(kind)
+
+    @property
+    def start(self) -> NDArray[np.float64]:
+        """Start of each row [s]."""
+        return _view(self._start, np.float64)
+
+    @property
+    def end(self) -> NDArray[np.float64]:
+        """End of each row [s]."""
+        return _view(self._end, np.float64)
+
+    @property
+    def device(self) -> NDArray[np.int64]:
+        """Device of each row."""
+        return _view(self._device, np.int64)
+
+    @property
+    def stream(self) -> NDArray[np.int64]:
+        """Stream of each row."""
+        return _view(self._stream, np.int64)
+
+    @property
+    def is_kernel(self) -> NDArray[np.bool_]:
+        """Whether each row is a kernel; others are copies and fills."""
+        return np.asarray(_view(self._kind, np.int8) == KERNEL, dtype=np.bool_)
+
+    @property
+    def is_comm(self) -> NDArray[np.bool_]:
+        """Whether each row is communication between devices."""
+        by_name = np.array([is_comm(name) for name in self.names.listed()], dtype=bool)
+        return np.asarray(by_name[_view(self._name, np.int32)] & self.is_kernel, dtype=np.bool_)
+
+    def top(self, scale_s: float = 1.0) -> tuple[KernelRow, ...]:
+        """Return the kernels with most time, summed over calls."""
+        count = len(self.names)
+        name = _view(self._name, np.int32)
+        total_s = np.bincount(name, weights=self.end - self.start, minlength=count) * scale_s
+        calls = np.bincount(name, minlength=count)
+        names = self.names.listed()
+        return tuple(
+            KernelRow(
+                name=clean(names[i]) or "(no name)",
+                calls=int(calls[i]),
+                total_s=float(total_s[i]),
+                is_comm=is_comm(names[i]),
+            )
+            for i in np.argsort(-total_s, kind="stable")[:_TOP]
+            if calls[i] > 0
+        )
+
+    def clip_overflows(self, times: float) -> int:
+        """Shorten kernels that run absurdly far into the next one of their stream.
+
+        A stream runs one kernel after the other, so a kernel that is `times` as long as usual for
+        its name and overlaps its successor has a broken end. Returns how many were shortened.
+        """
+        order = np.lexsort((self.start, self.stream, self.device))
+        start, end, name = self.start[order], self.end[order], _view(self._name, np.int32)[order]
+        same = (self.device[order][1:] == self.device[order][:-1]) & (
+            self.stream[order][1:] == self.stream[order][:-1]
+        )
+        duration = end - start
+        usual = _usual(name, duration, len(self.names))
+        broken = same & (end[:-1] > start[1:]) & (duration[:-1] > times * usual[name[:-1]])
+        self.end[order[:-1][broken]] = start[1:][broken]
+        return int(np.count_nonzero(broken))
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """Shares of a window, means over devices, and the parts of the window."""
+
+    busy: float
+    comm: float
+    comm_exposed: float
+    parts: Parts
+
+
+def shares(work: DeviceWork, window: tuple[float, float] | None) -> Shares | None:
+    """Return how the devices spent a window; without one, each the span of its own work.
+
+    None where there is no work or no window.
+    """
+    rows = [_of_device(work, device, window) for device in np.unique(work.device)]
+    found = [row for row in rows if row is not None]
+    if not found:
+        return None
+    length, busy, _, exposed, other, copies = np.mean(np.array(found), axis=0)
+    each = np.array(found)
+    share = np.mean(each[:, 1:4] / each[:, :1], axis=0)
+    return Shares(
+        busy=float(share[0]),
+        comm=float(share[1]),
+        comm_exposed=float(share[2]),
+        parts=Parts(
+            window_s=length,
+            compute_s=other,
+            comm_exposed_s=exposed,
+            memcpy_s=copies,
+            idle_s=max(length - busy, 0.0),
+        ),
+    )
+
+
+def _of_device(
+    work: DeviceWork, device: int, window: tuple[float, float] | None
+) -> tuple[float, float, float, float, float, float] | None:
+    """Return window, busy, communication, exposed communication, compute and copies [s]."""
+    mine = work.device == device
+    start, end = work.start[mine], work.end[mine]
+    first, last = window or (float(start.min()), float(end.max()))
+    if not last > first:
+        return None
+    comm_rows, kernel_rows = work.is_comm[mine], work.is_kernel[mine]
+
+    def union(rows: NDArray[np.bool_]) -> Union:
+        return Union.of(start[rows], end[rows]).within(first, last)
+
+    comm, other = union(comm_rows), union(kernel_rows & ~comm_rows)
+    copies = union(~kernel_rows)
+    kernels = comm.joined(other)
+    busy_s = kernels.joined(copies).length
+    return (
+        *(last - first, busy_s, comm.length, comm.length_without(other)),
+        *(other.length, copies.length_without(kernels)),
+    )
+
+
+def _usual(
+    group: NDArray[np.int32], value: NDArray[np.float64], groups: int
+) -> NDArray[np.float64]:
+    """Return the lower median of each group; of a group too small, ten times that of all."""
+    order = np.lexsort((value, group))
+    counts = np.bincount(group, minlength=groups)
+    firsts = np.cumsum(counts) - counts
+    middle = firsts + np.maximum(counts - 1, 0) // 2
+    medians = np.full(groups, 10 * float(np.median(value)) if value.size else 0.0)
+    enough = counts >= _ENOUGH_CALLS
+    medians[enough] = value[order][middle[enough]]
+    return medians
+
+
+def _view(column: array[float] | array[int], kind: type[T]) -> NDArray[T]:
+    """Return a column as an array on the same memory."""
+    return np.frombuffer(column, dtype=kind) if len(column) else np.empty(0, dtype=kind)

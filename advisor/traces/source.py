@@ -1,0 +1,219 @@
+"""An uploaded file: opened as often as needed, decompressed within limits, never executed."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path, PurePath
+from typing import IO, TYPE_CHECKING, Final
+
+from advisor.core.errors import TraceError
+from advisor.traces.limits import DEFAULT_LIMITS, Limits
+from advisor.traces.streams import (
+    BLOCK_BYTES,
+    GZIP_MAGIC,
+    Budget,
+    GzipStream,
+    PlainStream,
+    Readable,
+    Stream,
+    blocks,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HEAD_BYTES: Final = 2**16
+_SPOOL_BYTES: Final = 16 * 2**20
+_UTF16: Final = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+_OTHER_COMPRESSION: Final = {
+    b"\x28\xb5\x2f\xfd": "zstandard",
+    b"\xfd7zXZ\x00": "xz",
+    b"BZh": "bzip2",
+    b"\x04\x22\x4d\x18": "lz4",
+    b"7z\xbc\xaf\x27\x1c": "7-zip",
+    b"Rar!": "RAR",
+}
+
+
+class Source:
+    """A file to be read.
+
+    Parameters
+    ----------
+    raw : Path or binary file
+        A path, or a seekable file that stays open as long as the source is used.
+    name : str
+        Name for messages; only its last part is kept.
+    limits : Limits
+        Caps.
+
+    Attributes
+    ----------
+    cut_off : bool
+        Whether the compressed data ended early when it was last read.
+    content_bytes : int
+        Most content that was read in one go.
+    """
+
+    def __init__(
+        self,
+        raw: Path | IO[bytes],
+        name: str = "",
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> None:
+        self._raw = raw
+        self.name = PurePath(name or (raw.name if isinstance(raw, Path) else "file")).name
+        self.limits = limits
+        self.compressions = 0
+        self.cut_off = False
+        self.content_bytes = 0
+        self.head = self._peel()
+
+    def _peel(self) -> bytes:
+        """Find the layers of compression, and return the first bytes of the content."""
+        while True:
+            with self.open() as stream:
+                head = stream.read(HEAD_BYTES)
+            if not head.startswith(GZIP_MAGIC):
+                break
+            self.compressions += 1
+            if self.compressions > self.limits.nesting:
+                raise TraceError(
+                    f"compressed more than {self.limits.nesting} times.",
+                    where=self.name,
+                    todo="Unpack it and upload the trace.",
+                )
+        for magic, kind in _OTHER_COMPRESSION.items():
+            if head.startswith(magic):
+                raise TraceError(
+                    f"{kind} compression is not read.",
+                    where=self.name,
+                    todo="Upload the unpacked file, or pack it with gzip.",
+                )
+        return head
+
+    @contextmanager
+    def open(self) -> Iterator[Stream]:
+        """Open the decompressed content at its start."""
+        budget = Budget(self.limits, self.name)
+        with self._open_raw() as raw:
+            layers: list[GzipStream] = []
+            below: Readable = raw
+            for _ in range(self.compressions):
+                below = GzipStream(below, budget)
+                layers.append(below)
+            stream: Stream = layers[-1] if layers else PlainStream(below, budget)
+            try:
+                yield stream
+            finally:
+                self.cut_off = any(layer.cut_off for layer in layers)
+                self.content_bytes = max(self.content_bytes, budget.content_bytes)
+
+    @contextmanager
+    def _open_raw(self) -> Iterator[IO[bytes]]:
+        if isinstance(self._raw, Path):
+            try:
+                with self._raw.open("rb") as file:
+                    yield file
+            except OSError as error:
+                raise TraceError(
+                    f"the file cannot be read ({error.strerror or error}).",
+                    where=self.name,
+                    todo="See that it exists and may be read.",
+                ) from None
+        else:
+            self._raw.seek(0)
+            yield self._raw
+
+    def windows(self, overlap_bytes: int = 4096) -> Iterator[bytes]:
+        """Yield overlapping windows of the size of the head, up to the limit for searching."""
+        kept = b""
+        with self.open() as stream:
+            for number, block in enumerate(blocks(stream)):
+                if number * BLOCK_BYTES >= self.limits.search_bytes:
+                    return
+                data = kept + block
+                for start in range(0, len(data), HEAD_BYTES - overlap_bytes):
+                    yield data[start : start + HEAD_BYTES]
+                kept = data[-overlap_bytes:]
+
+    @property
+    def encoding(self) -> str:
+        """Encoding of a text file: a byte-order mark says UTF-16, all else is read as UTF-8."""
+        return _UTF16.get(self.head[:2], "utf-8-sig")
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of a text, without line ends; progress bars end lines, too.
+
+        Bytes that are no text are replaced. A line is cut at the limit for lines.
+        """
+        decoder = codecs.getincrementaldecoder(self.encoding)(errors="replace")
+        kept = ""
+        with self.open() as stream:
+            for block in blocks(stream, BLOCK_BYTES // 4):
+                text = kept + decoder.decode(block)
+                *whole, kept = text.replace("\r", "\n").split("\n")
+                yield from (line[: self.limits.line_bytes] for line in whole)
+                kept = kept[: self.limits.line_bytes]
+        kept += decoder.decode(b"", final=True)
+        if kept:
+            yield kept
+
+    def content(self) -> bytes:
+        """Return the whole content of a document that has to be read whole.
+
+        Raises
+        ------
+        TraceError
+            If it is longer than the limit for documents.
+        """
+        most = self.limits.document_bytes
+        with self.open() as stream:
+            data = stream.read(most + 1)
+        if len(data) > most:
+            raise TraceError(
+                f"this kind of file is read up to {most / 1e6:g} MB.",
+                where=self.name,
+                todo="Upload a shorter one.",
+            )
+        return data
+
+    @contextmanager
+    def as_file(self) -> Iterator[Path]:
+        """Give a path to the decompressed content, for libraries that need one."""
+        if isinstance(self._raw, Path) and not self.compressions:
+            yield self._raw
+            return
+        with tempfile.TemporaryDirectory(prefix="advisor-trace-") as folder:
+            path = Path(folder) / "content"
+            with path.open("wb") as file, self.open() as stream:
+                for block in blocks(stream):
+                    file.write(block)
+            yield path
+
+
+def spool(raw: Readable, budget: Budget) -> IO[bytes]:
+    """Copy a stream that cannot be sought into a temporary file (in memory while small)."""
+    file = tempfile.SpooledTemporaryFile(max_size=_SPOOL_BYTES)  # noqa: SIM115 - the caller closes
+    for block in blocks(PlainStream(raw, budget)):
+        file.write(block)
+    file.seek(0)
+    return file
+
+
+def source_of(
+    raw: str | Path | bytes | IO[bytes], name: str = "", limits: Limits = DEFAULT_LIMITS
+) -> Source:
+    """Return the source of a path, of bytes or of an open binary file."""
+    if isinstance(raw, str | Path):
+        return Source(Path(raw), name, limits)
+    if isinstance(raw, bytes | bytearray):
+        return Source(io.BytesIO(raw), name, limits)
+    name = name or str(getattr(raw, "name", ""))
+    seekable = getattr(raw, "seekable", None)
+    if seekable is None or not seekable():
+        raw = spool(raw, Budget(limits, name))
+    return Source(raw, name, limits)
