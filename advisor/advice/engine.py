@@ -23,15 +23,20 @@ class Engine:
     runs: int
 
     @classmethod
-    def open(cls) -> Self:
+    def open(cls, catalog: Catalog | None = None) -> Self:
         """Load the catalog, seed the store once, train or load the predictor.
+
+        Parameters
+        ----------
+        catalog : Catalog, optional
+            One that is loaded already; by default the newest.
 
         Raises
         ------
         AdvisorError
             If a table or the store is damaged, or the data directory cannot be written.
         """
-        catalog = catalogs.load()
+        catalog = catalog or catalogs.load()
         directory = data_dir()
         with Store.open() as store:
             seed(store)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -17,82 +16,75 @@ from advisor.advice.entries import (
     parts_of,
     step_time_of,
 )
+from advisor.advice.machines import parse_machines
 from advisor.advice.plans import make_plan
-from advisor.core.errors import InvalidInputError, NoFeasiblePlanError
+from advisor.core.errors import InvalidInputError, NoFeasiblePlanError, PredictionError
 from advisor.core.units import GBIT_PER_S, HOUR_S
-from advisor.domain import Estimate, Forecast, InstanceType, Workload
+from advisor.domain import Estimate, Forecast, Workload
 from advisor.predictor.costs import kind_of_family
 from advisor.predictor.hardware import usual_link, usual_network
 from advisor.search.exact import BestLayouts, best_layouts
-from advisor.search.hardware import machine_columns
+from advisor.search.hardware import machine_columns, predictable
 from advisor.search.search import Machines, SearchOptions, evaluate
 from advisor.search.wide import wide_pass
 
 if TYPE_CHECKING:
     from advisor.advice.engine import Engine
-    from advisor.domain import Plan
+    from advisor.domain import InstanceType, Plan
 
 ASSUMED_PER_NODE: Final = 8
-_MACHINES: Final = re.compile(r"^\s*(\d+)\s*[x×*]?\s*([A-Za-z].*?)\s*$")
-
-
-def parse_machines(text: str, engine: Engine) -> tuple[int, InstanceType]:
-    """Read ``4 x p4d.24xlarge``, also with a cloud: ``2 × azure/Standard_NC24s_v3``.
-
-    Raises
-    ------
-    InvalidInputError
-        If the text has another form, or the machine is unknown or ambiguous.
-    """
-    found = _MACHINES.match(text)
-    count = int(found[1]) if found else 0
-    if found is None or not 1 <= count <= 20_000:
-        raise InvalidInputError(
-            f"“{text}” is not a number of machines.",
-            todo="Write the count and the instance type: 4 x p4d.24xlarge.",
-        )
-    cloud, slash, name = found[2].partition("/")
-    catalog = engine.catalog
-    return count, catalog.machine(cloud, name) if slash else catalog.find_machine(found[2])
+MOST_ACCELERATORS: Final = 100_000
 
 
 def current_plan(
-    text: str, workload: Workload, engine: Engine, deadline_h: float | None = None
+    text: str,
+    workload: Workload,
+    engine: Engine,
+    deadline_h: float | None = None,
+    options: SearchOptions | None = None,
 ) -> Plan:
     """Return the plan of what the user runs on today, at its lowest on-demand price.
 
-    What runs today fits, so no memory margin is asked of it.
+    What runs today fits, so no memory margin is asked of it. A price that is not trusted counts
+    only where there is no other.
+
+    Parameters
+    ----------
+    text : str
+        The machines, as `parse_machines` reads them.
+    options : SearchOptions, optional
+        Those of the search it is compared with: the allowance for retries holds for both.
 
     Raises
     ------
     InvalidInputError, NoFeasiblePlanError
-        If the machines are unknown, or the job cannot run on them.
+        If the machines are unknown or have no price, or the job cannot run on them.
     """
-    count, machine = parse_machines(text, engine)
+    count, machine = parse_machines(text, engine.catalog)
+    hardware = _hardware_of(machine, workload, engine)
     only = Machines(cloud=machine.cloud, instance_type=machine.name, count=count)
-    options = SearchOptions(memory_margin=0.0)
-    evaluated = evaluate(workload, engine.catalog, engine.predictor, options, only)
-    if not len(evaluated.plans):
-        raise _does_not_run(workload, f"{count} × {machine.name}", evaluated.considered)
+    asked = replace(options or SearchOptions(), memory_margin=0.0)
+    evaluated = evaluate(workload, engine.catalog, engine.predictor, asked, only)
     plans = evaluated.plans
-    on_demand = np.flatnonzero(plans["market"] == "on_demand")
-    rows = on_demand if len(on_demand) else np.arange(len(plans))
-    cheapest = rows[np.argmin(plans["cost_usd"].to_numpy()[rows])]
-    return make_plan(evaluated, int(cheapest), engine, deadline_h)
+    if not len(plans):
+        _best(workload, hardware, count, engine, f"{count} × {machine.name}")  # says why, if so
+        raise InvalidInputError(
+            f"the catalog has no price of {machine.name}.",
+            where=machine.cloud,
+            todo="Compare with another machine, or see `predict` for its time.",
+        )
+    on_demand = (plans["market"] == "on_demand").to_numpy()
+    trusted = plans["rankable"].to_numpy(bool)
+    cost = plans["cost_usd"].to_numpy()
+    best = np.lexsort((cost, ~trusted, ~on_demand))[0]
+    return make_plan(evaluated, int(best), engine, deadline_h)
 
 
 def forecast_on_machines(text: str, workload: Workload, engine: Engine) -> Forecast:
     """Predict the job on machines of the catalog, such as ``4 x p4d.24xlarge``."""
-    count, machine = parse_machines(text, engine)
-    catalog = engine.catalog
-    row = catalog.machines[
-        (catalog.machines["cloud"] == machine.cloud)
-        & (catalog.machines["instance_type"] == machine.name)
-    ].reset_index(drop=True)
-    hardware = machine_columns(catalog, row, workload.precision)
-    best = _best(workload, hardware, count, engine)
-    if not len(best.machines):
-        raise _does_not_run(workload, f"{count} × {machine.name}", 1)
+    count, machine = parse_machines(text, engine.catalog)
+    hardware = _hardware_of(machine, workload, engine)
+    best = _best(workload, hardware, count, engine, f"{count} × {machine.name}")
     return _forecast(
         workload, best, machine.accelerator, count * machine.accelerators, count, machine.name, ()
     )
@@ -103,13 +95,8 @@ def forecast_on_accelerators(
 ) -> Forecast:
     """Predict the job on so many accelerators, in machines of eight with their usual network."""
     facts = engine.catalog.accelerator(name)
-    per_node = min(ASSUMED_PER_NODE, accelerators)
-    if accelerators % per_node:
-        raise InvalidInputError(
-            f"{accelerators:,} accelerators do not fill machines of {per_node}.",
-            where="accelerators",
-            todo=f"Give a multiple of {per_node}.",
-        )
+    per_node = _per_node(accelerators)
+    machines = accelerators // per_node
     row = engine.catalog.accelerators.loc[[facts.name]]
     network = float(usual_network(row["year"].to_numpy(float))[0])
     machine = pd.DataFrame(
@@ -122,22 +109,70 @@ def forecast_on_accelerators(
         }
     )
     hardware = machine_columns(engine.catalog, machine, workload.precision)
-    best = _best(workload, hardware, accelerators // per_node, engine)
-    if not len(best.machines):
-        raise _does_not_run(workload, f"{accelerators} × {facts.name}", 1)
+    _check_predictable(hardware, facts.name, workload)
+    best = _best(workload, hardware, machines, engine, f"{accelerators:,} × {facts.name}")
     assumed = (
         f"machines of {per_node} accelerators",
         f"network {network / GBIT_PER_S:,.0f} Gbit/s per machine",
     )
-    return _forecast(
-        workload, best, facts.name, accelerators, accelerators // per_node, "", assumed
-    )
+    return _forecast(workload, best, facts.name, accelerators, machines, "", assumed)
 
 
-def _best(workload: Workload, hardware: pd.DataFrame, count: int, engine: Engine) -> BestLayouts:
+def _per_node(accelerators: int) -> int:
+    if not 1 <= accelerators <= MOST_ACCELERATORS:
+        raise InvalidInputError(
+            f"{accelerators:,} is not between 1 and {MOST_ACCELERATORS:,}.", where="accelerators"
+        )
+    per_node = min(ASSUMED_PER_NODE, accelerators)
+    if accelerators % per_node:
+        raise InvalidInputError(
+            f"{accelerators:,} accelerators do not fill machines of {per_node}.",
+            where="accelerators",
+            todo=f"Give a multiple of {per_node}.",
+        )
+    return per_node
+
+
+def _hardware_of(machine: InstanceType, workload: Workload, engine: Engine) -> pd.DataFrame:
+    """Return the hardware columns of one machine of the catalog, one row."""
+    machines = engine.catalog.machines
+    own = (machines["cloud"] == machine.cloud) & (machines["instance_type"] == machine.name)
+    row = machines[own].reset_index(drop=True)
+    hardware = machine_columns(engine.catalog, row, workload.precision)
+    if machine.accelerators < 1:
+        raise InvalidInputError(
+            f"{machine.name} has a share of one {machine.accelerator}: training on a share cannot "
+            "be predicted.",
+            todo="Take a machine with whole accelerators.",
+        )
+    _check_predictable(hardware, machine.accelerator, workload)
+    return hardware
+
+
+def _check_predictable(hardware: pd.DataFrame, accelerator: str, workload: Workload) -> None:
+    if not predictable(hardware).all():
+        raise PredictionError(
+            f"no peak of {accelerator} is published at {workload.precision} or below, so its time "
+            "cannot be predicted.",
+            todo="Take another accelerator, or another precision.",
+        )
+
+
+def _best(
+    workload: Workload, hardware: pd.DataFrame, count: int, engine: Engine, machines: str
+) -> BestLayouts:
+    """Return the best layout on `count` machines; the error says why there is none."""
     costs = engine.predictor.model.point.costs[kind_of_family(workload.model.family)]
     shortlist = wide_pass(workload, hardware, costs, most_devices=0, memory_margin=0.0, count=count)
-    return best_layouts(shortlist, engine.predictor)
+    if len(shortlist.jobs):
+        return best_layouts(shortlist, engine.predictor)
+    if count > 1 and not hardware["multi_node"].all():
+        todo = "The network between them is not known: only one of them can be predicted."
+    elif shortlist.considered.sum() == 0:
+        todo = f"The global batch {workload.global_batch:,} does not divide over them."
+    else:
+        todo = "Use more of them, accelerators with more memory, or a smaller global batch."
+    raise NoFeasiblePlanError(f"the job does not run on {machines}.", todo=todo)
 
 
 def _forecast(
@@ -177,11 +212,3 @@ def _scaled(estimate: Estimate, factor: float, unit: str) -> Estimate:
         unit=unit,
         basis=estimate.basis,
     )
-
-
-def _does_not_run(workload: Workload, machines: str, considered: int) -> NoFeasiblePlanError:
-    if considered == 0 or not math.isfinite(considered):
-        todo = f"The global batch {workload.global_batch:,} does not divide over them."
-    else:
-        todo = "Use more of them, accelerators with more memory, or a smaller global batch."
-    return NoFeasiblePlanError(f"the job does not run on {machines}.", todo=todo)

@@ -22,6 +22,7 @@ NAMES: Final = {
     "deadline_h": "deadline",
     "budget_usd": "budget",
 }
+MOST_NAMES: Final = 4
 
 
 def no_plan(
@@ -34,21 +35,37 @@ def no_plan(
     elif not len(evaluated.plans):
         todo = _nothing_fits(evaluated)
     else:
-        most = max(removed, key=lambda name: removed[name])
-        todo = f"Several limits conflict; “{NAMES.get(most, most)}” removed the most plans."
+        todo = _conflict(limits, removed)
     return NoFeasiblePlanError("no plan meets all limits.", todo=todo)
 
 
 def change(limits: Constraints, name: str) -> str:
-    """Return a relaxed limit in words."""
+    """Return one limit in words, as it stands in `limits`."""
     value = getattr(limits, name)
+    if value is None:
+        return f"any {NAMES[name]}"
     if name == "deadline_h":
         return f"deadline {hours(value)}{NBSP}h"
     if name == "budget_usd":
         return f"budget {usd(value)}"
     if name == "most_machines":
-        return f"{value:,} machines"
-    return f"any {NAMES[name]}"
+        return f"{value:,} {'machine' if value == 1 else 'machines'}"
+    listed = sorted(str(one).replace("_", "-") for one in value)
+    more = f" and {len(listed) - MOST_NAMES:,} more" if len(listed) > MOST_NAMES else ""
+    return f"{NAMES[name]} {', '.join(listed[:MOST_NAMES])}{more}"
+
+
+def _conflict(limits: Constraints, removed: dict[str, int]) -> str:
+    """Say that no single limit is to blame, and which removed most."""
+    counts = {name: removed.get(name, 0) for name in limits.given()}
+    if not counts:
+        return "Every price of the machines that could run it is not trusted."
+    most = max(counts, key=lambda name: counts[name])
+    given = ", ".join(change(limits, name) for name in counts)
+    return (
+        f"Relaxing one limit is not enough ({given}); {NAMES[most]} removed the most, "
+        f"{counts[most]:,} plans."
+    )
 
 
 def _way(evaluated: Evaluated, way: Relaxation) -> str:

@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
+import json
 import re
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final
 
 from advisor import zoo
 from advisor.core.errors import InvalidInputError
 from advisor.core.units import count, parse_count
 from advisor.domain import Workload
+from advisor.zoo.lookup import find
 
 AMOUNTS: Final = ("tokens", "epochs", "steps", "samples")
+DEFAULT_RANK: Final = 16
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(f"^{text}$", re.IGNORECASE)
+
+
 _WORDS: Final = {
-    "sample_size": re.compile(
-        r"^(?:sequence|seq(?:uence)?[ -]?len(?:gth)?|resolution|image)\s+(.+)$"
-    ),
-    "global_batch": re.compile(r"^(?:global )?batch(?: size)?\s+(.+)$"),
-    "dataset_samples": re.compile(r"^(?:data ?set(?: of)?)\s+(.+?)(?: samples)?$"),
+    "sample_size": _pattern(r"(?:seq(?:uence)?[ -]?len(?:gth)?|sequence|resolution|image)\s+(.+)"),
+    "global_batch": _pattern(r"(?:global )?batch(?: size)?\s+(.+)"),
+    "dataset_samples": _pattern(r"(?:data ?set(?: of)?)\s+(.+?)(?: samples)?"),
+    "lora_rank": _pattern(r"(?:lora )?rank\s+(.+)"),
 }
-_AMOUNT: Final = re.compile(r"^(.+?)\s*(tokens?|epochs?|steps?|samples?)$")
-_DEADLINE: Final = re.compile(r"^(?:finish )?within\s+([\d.,]+)\s*(h|hours?|d|days?)$")
-_BUDGET: Final = re.compile(r"^(?:budget|at most|under)\s+\$?\s*([\d.,]+\s*[kKmM]?)(?:\s*usd)?$")
+_SEPARATOR: Final = re.compile(r"\s*[·;]\s*|,\s+")
+_AMOUNT: Final = _pattern(r"(.+?)\s*(token|epoch|step|sample)s?")
+_DEADLINE: Final = _pattern(r"(?:finish )?within\s+([\d.,]+)\s*(h|d)(?:ours?|ays?)?")
+_BUDGET: Final = _pattern(
+    r"(?:budget|at most|under)\s+(?:\$|usd)?\s*([\d.,]+\s*[km]?)(?:\s*(?:\$|usd))?"
+)
 _TUNINGS: Final = {
     "lora": "lora", "qlora": "qlora", "full fine-tune": "full", "full fine-tuning": "full",
     "fine-tune": "full", "fine-tuning": "full", "finetune": "full", "pre-training": "pretrain",
@@ -42,7 +53,7 @@ class Job:
     global_batch: int | None = None
     precision: str = "bf16"
     tuning: str = "pretrain"
-    lora_rank: int = 16
+    lora_rank: int = DEFAULT_RANK
 
     def workload(self) -> Workload:
         """Return the workload.
@@ -59,14 +70,10 @@ class Job:
                 where="amount of training",
                 todo="Give tokens, epochs, steps or samples.",
             )
-        given = {unit: self.amount if unit == self.unit else None for unit in AMOUNTS}
-        steps = given["steps"]
+        amounts: dict[str, Any] = {self.unit: self.amount}
         return zoo.build_workload(
             architecture,
-            tokens=given["tokens"],
-            samples=given["samples"],
-            epochs=given["epochs"],
-            steps=None if steps is None else int(steps),
+            **amounts,
             dataset_samples=self.dataset_samples,
             sample_size=self.sample_size,
             global_batch=self.global_batch,
@@ -80,13 +87,14 @@ class Job:
         parts = [self.model]
         if self.tuning != "pretrain":
             parts.append({"full": "full fine-tune"}.get(self.tuning, self.tuning))
+        if self.lora_rank != DEFAULT_RANK:
+            parts.append(f"rank {self.lora_rank:,}")
         if self.amount is not None:
             parts.append(f"{_plain(self.amount)} {self.unit}")
         if self.dataset_samples is not None:
             parts.append(f"dataset {_plain(self.dataset_samples)} samples")
         if self.sample_size is not None:
-            text = "sequence" if self.unit == "tokens" or self.sample_size > 1024 else "resolution"
-            parts.append(f"{text} {self.sample_size:,}")
+            parts.append(f"{_size_word(self.model)} {self.sample_size:,}")
         if self.global_batch is not None:
             parts.append(f"batch {self.global_batch:,}")
         if self.precision != "bf16":
@@ -107,17 +115,18 @@ def parse_job(text: str) -> StatedJob:
     """Read ``Llama-2-7B · 10 B tokens · sequence 4,096 · batch 1,024 · finish within 36 h``.
 
     Parts are separated by ``·``, ``;`` or a comma and a space; their order does not matter
-    after the model. A deadline and a budget may stand among them.
+    after the model, which may be the content of a ``config.json``. A deadline and a budget may
+    stand among them.
 
     Raises
     ------
     InvalidInputError
-        If a part cannot be understood; the message quotes it.
+        If a part cannot be understood, or says again what another part said; the message quotes
+        it.
     """
-    stripped = text.strip()
-    if stripped.startswith("{"):
-        return StatedJob(Job(model=stripped))
-    parts = [part.strip() for part in re.split(r"\s*[·;]\s*|,\s+", stripped) if part.strip()]
+    model, rest = _split_config(text.strip(" \t\r\n\xa0·;,"))
+    parts = [part.strip() for part in _SEPARATOR.split(rest) if part.strip()]
+    parts = [model, *parts] if model else parts
     if not parts:
         raise InvalidInputError(
             "the job is empty.",
@@ -126,8 +135,54 @@ def parse_job(text: str) -> StatedJob:
         )
     stated = StatedJob(Job(model=parts[0]))
     for part in parts[1:]:
-        stated = _with_part(stated, part)
+        before, stated = stated, _with_part(stated, part)
+        _check_said_once(before, stated, part)
     return stated
+
+
+def _split_config(text: str) -> tuple[str, str]:
+    """Return the configuration at the head of the text, if there is one, and the rest."""
+    if not text.startswith("{"):
+        return "", text
+    try:
+        _, end = json.JSONDecoder().raw_decode(text)
+    except (ValueError, RecursionError):
+        return text, ""  # whoever reads the configuration says what is wrong with it
+    return text[:end], text[end:]
+
+
+def _check_said_once(before: StatedJob, after: StatedJob, part: str) -> None:
+    """Refuse a part that overrules another one."""
+    olds, news = _stated(before), _stated(after)
+    if any(news.get(name) != value for name, value in olds.items()):
+        raise InvalidInputError(
+            f"“{part}” contradicts a part before it.", where="job", todo="Say each thing once."
+        )
+
+
+def _stated(stated: StatedJob) -> dict[str, object]:
+    """Return what was said so far: all that differs from its default."""
+    return {
+        field.name: value
+        for noun in (stated, stated.job)
+        for field in fields(noun)
+        if field.name not in ("job", "unit")
+        and (value := getattr(noun, field.name)) not in (None, field.default)
+    }
+
+
+def _whole(value: float, part: str) -> int:
+    if not value.is_integer():
+        raise InvalidInputError(
+            f"“{part}” is not a whole number.", where="job", todo="Write it without a fraction."
+        )
+    return int(value)
+
+
+def _size_word(model: str) -> str:
+    architecture = find(model)
+    images = architecture is not None and architecture.size_word == "image side"
+    return "resolution" if images else "sequence"
 
 
 def _with_part(stated: StatedJob, part: str) -> StatedJob:
@@ -137,18 +192,19 @@ def _with_part(stated: StatedJob, part: str) -> StatedJob:
         return replace(stated, job=replace(job, tuning=_TUNINGS[lowered]))
     if lowered in _PRECISIONS:
         return replace(stated, job=replace(job, precision=lowered))
-    if found := _DEADLINE.match(lowered):
-        hours = parse_count(found[1], "deadline") * (24 if found[2].startswith("d") else 1)
+    if found := _DEADLINE.match(part):
+        hours = parse_count(found[1], "deadline") * (24 if found[2] in "dD" else 1)
         return replace(stated, deadline_h=hours)
-    if found := _BUDGET.match(lowered):
+    if found := _BUDGET.match(part):
         return replace(stated, budget_usd=parse_count(found[1], "budget"))
     for field, pattern in _WORDS.items():
-        if found := pattern.match(lowered):
+        if found := pattern.match(part):
             value = parse_count(found[1], field)
-            whole = value if field == "dataset_samples" else int(value)
-            return replace(stated, job=replace(job, **{field: whole}))  # type: ignore[arg-type]
-    if found := _AMOUNT.match(lowered):
-        unit = found[2] if found[2].endswith("s") else f"{found[2]}s"
+            given = value if field == "dataset_samples" else _whole(value, part)
+            changes: dict[str, Any] = {field: given}
+            return replace(stated, job=replace(job, **changes))
+    if found := _AMOUNT.match(part):
+        unit = f"{found[2].lower()}s"
         amount = parse_count(found[1], unit)
         return replace(stated, job=replace(job, amount=amount, unit=unit))
     raise InvalidInputError(
@@ -163,5 +219,6 @@ def _with_part(stated: StatedJob, part: str) -> StatedJob:
 
 def _plain(value: float) -> str:
     """Write a count so that reading it back gives the same number."""
+    exact = f"{value:,.0f}" if value.is_integer() and abs(value) < 1e15 else repr(value)
     short = count(value)
-    return short if parse_count(short, "count") == value else f"{value:,.0f}"
+    return short if parse_count(short, "count") == value else exact

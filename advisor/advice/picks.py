@@ -17,9 +17,12 @@ if TYPE_CHECKING:
     from advisor.search.constraints import Constraints
 
 PICKS: Final = ("cheapest", "fastest", "best_value", "safest")
-# Plans whose risk is this close to the least risky are equally safe; the cheapest of them counts.
+# Plans whose risk is this close to the least are equally safe, and those whose time is known to
+# within this of the best known are equally well known; the cheapest of them counts.
 SAME_RISK: Final = 0.005
-# The safest plan is not one at any price: what is bought with more than this is not safety.
+SAME_WIDTH: Final = 1.1
+# The safest plan is not one at any price: what costs more than this many times the cheapest that
+# cannot be interrupted does not buy safety.
 SAFETY_PRICE: Final = 3.0
 
 
@@ -29,7 +32,7 @@ def pick_rows(plans: pd.DataFrame, rows: np.ndarray, limits: Constraints) -> dic
     Cheapest and fastest take the median estimate; best value is the plan of the front nearest
     to the corner of the front's lowest bill and shortest time (both on logarithmic scales,
     compromise programming); safest has the least risk of missing the deadline, running out of
-    memory or being interrupted.
+    memory or being interrupted, and then the narrowest interval, at a price up to `SAFETY_PRICE`.
     """
     cost = plans["cost_usd"].to_numpy()[rows]
     hour = plans["hours"].to_numpy()[rows]
@@ -62,17 +65,13 @@ def _safest(plans: pd.DataFrame, rows: np.ndarray, cost: FloatArray, limits: Con
     # A spot machine can be taken away at any time: never as safe as one that cannot.
     interruptible = (table["market"] == "spot").to_numpy()
     risk = late + table["out_of_memory"].to_numpy() + interruptible
-    affordable = (
-        cost <= SAFETY_PRICE * cost[~interruptible].min()
-        if (~interruptible).any()
-        else (np.ones(len(rows), dtype=bool))
-    )
-    # The wider the interval, the less is known: half a percent of risk per percent of width.
-    risk = np.where(affordable, risk, np.inf)
+    if not interruptible.all():
+        too_dear = cost > SAFETY_PRICE * cost[~interruptible].min()
+        risk = np.where(too_dear, np.inf, risk)
     safe = np.flatnonzero(risk <= risk.min() + SAME_RISK)
-    narrowest = table["log_sigma"].to_numpy()[safe]
-    order = np.lexsort((cost[safe], np.round(narrowest, 2)))
-    return int(rows[safe[order[0]]])
+    width = table["log_sigma"].to_numpy()[safe]
+    known = safe[width <= SAME_WIDTH * width.min()]
+    return int(rows[known[np.argmin(cost[known])]])
 
 
 def reason(
@@ -93,7 +92,7 @@ def _why_cheapest(plans: pd.DataFrame, best: int, rows: np.ndarray) -> str:
     plan = plans.iloc[best]
     table = plans.iloc[rows]
     other = table[table["instance_type"] != plan["instance_type"]]
-    said = f"Lowest bill of {len(rows):,} plans."
+    said = f"Lowest bill of {len(rows):,} plans." if len(rows) > 1 else "The only plan left."
     if len(other):
         second = other.iloc[int(np.argmin(other["cost_usd"].to_numpy()))]
         more = second["cost_usd"] - plan["cost_usd"]

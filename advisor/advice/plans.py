@@ -113,8 +113,13 @@ def row_of_key(plans: pd.DataFrame, key: str) -> int | None:
     found = np.ones(len(plans), dtype=bool)
     for name, value in zip(KEY_COLUMNS, parts, strict=True):
         if name == "machines":
-            found &= plans[name].to_numpy() == (int(value) if value.isdigit() else -1)
+            found &= plans[name].to_numpy() == _count_of(value)
         else:
             found &= (plans[name] == value).to_numpy()
     rows = np.flatnonzero(found)
     return int(rows[0]) if len(rows) else None
+
+
+def _count_of(text: str) -> int:
+    """Return the count in a key, -1 where it is none: an address may hold anything."""
+    return int(text) if len(text) < 10 and text.isascii() and text.isdecimal() else -1

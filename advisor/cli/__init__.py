@@ -1,12 +1,13 @@
 """The advisor in a terminal: ``python -m advisor``.
 
-Exit codes: 0 fine, 2 bad input, 3 nothing feasible.
+Exit codes: 0 fine, 2 bad input, 3 nothing feasible; 130 stopped with Ctrl-C.
 """
 
 from __future__ import annotations
 
 import json
 import logging
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -18,17 +19,36 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
+BAD_INPUT = 2
+NOTHING_FEASIBLE = 3
+STOPPED = 130
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; errors of the user are printed without a stack trace."""
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
-    options = make_parser().parse_args(arguments)
+    given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        return int(options.run(options))
+        options = make_parser().parse_args(given)
+        code = int(options.run(options))
+        sys.stdout.flush()
     except AdvisorError as error:
-        if getattr(options, "json", False):
-            said = {"error": {"kind": type(error).__name__, "what": error.what,
-                              "where": error.where, "todo": error.todo}}  # fmt: skip
-            print(json.dumps(said, ensure_ascii=False))  # noqa: T201 - this is the output
-        print(f"advisor: {error}", file=sys.stderr)  # noqa: T201 - this is the output
-        return 3 if isinstance(error, NoFeasiblePlanError) else 2
+        _say(error, as_json="--json" in given)
+        return NOTHING_FEASIBLE if isinstance(error, NoFeasiblePlanError) else BAD_INPUT
+    except KeyboardInterrupt:
+        return STOPPED
+    except BrokenPipeError:  # the reader, head or a pager, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return code
+
+
+def _say(error: AdvisorError, *, as_json: bool) -> None:
+    """Print the error for people and, where asked for, as an object for programs."""
+    if as_json:
+        said = {"kind": type(error).__name__, "what": error.what, "where": error.where,
+                "todo": error.todo}  # fmt: skip
+        print(json.dumps({"error": said}))  # noqa: T201 - this is the output
+    # Text of the user may hold control sequences that a terminal would obey.
+    shown = "".join(c if c.isprintable() or c.isspace() else "?" for c in str(error))
+    print(f"advisor: {shown}", file=sys.stderr)  # noqa: T201 - this is the output

@@ -4,21 +4,37 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any, Final, get_args
+from typing import Any, Final, NoReturn, get_args
 
 from advisor import __version__
-from advisor.advice.job import AMOUNTS
+from advisor.advice.job import AMOUNTS, DEFAULT_RANK
+from advisor.advice.limits import MARKET_NAMES
 from advisor.cli import commands, serve, values
-from advisor.cli.options import MARKETS
+from advisor.core.errors import InvalidInputError
 from advisor.domain import Precision
 from advisor.search.constraints import DEFAULT_CHANCE
 
 TUNINGS: Final = ("full", "lora", "qlora")
 
 
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are ours, so that ``--json`` has them as an object too."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options, allow_abbrev=False)
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse the arguments."""
+        raise InvalidInputError(
+            message if message.endswith((".", "?")) else f"{message}.",
+            where=self.prog,
+            todo=f"See “{self.prog} --help”.",
+        )
+
+
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of ``python -m advisor``."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="advisor", description="Which cloud machines for a training job, and at what price."
     )
     parser.add_argument("--version", action="version", version=f"advisor {__version__}")
@@ -49,7 +65,7 @@ def _add_advise(actions: Any) -> None:
         "--market",
         action="append",
         metavar="NAME",
-        help=f"{', '.join(MARKETS)}; on-demand and spot by default",
+        help=f"{', '.join(MARKET_NAMES)}; on-demand and spot by default",
     )
     limits.add_argument("--max-machines", type=values.whole("--max-machines"), metavar="N")
     limits.add_argument("--max-accelerators", type=values.whole("--max-accelerators"), metavar="N",
@@ -86,7 +102,7 @@ def _add_catalog(actions: Any) -> None:
 def _add_serve(actions: Any) -> None:
     command = actions.add_parser("serve", help="open the app on 127.0.0.1")
     command.set_defaults(run=serve.serve)
-    command.add_argument("--port", type=values.whole("--port"), default=None,
+    command.add_argument("--port", type=values.port, default=None,
                          help="default: the variable PORT, else a free port")  # fmt: skip
 
 
@@ -95,7 +111,9 @@ def _add_job(command: argparse.ArgumentParser) -> None:
     job.add_argument("--model", required=True, metavar="MODEL",
                      help="zoo name, a Hugging Face config.json, or a size such as 7B")  # fmt: skip
     job.add_argument("--finetune", choices=TUNINGS, help="tune a trained model")
-    job.add_argument("--lora-rank", type=values.whole("--lora-rank"), default=16, metavar="R")
+    job.add_argument(
+        "--lora-rank", type=values.whole("--lora-rank"), default=DEFAULT_RANK, metavar="R"
+    )
     amount = job.add_mutually_exclusive_group(required=True)
     for name in AMOUNTS:
         amount.add_argument(f"--{name}", type=values.count(name), metavar="N")

@@ -13,13 +13,17 @@ from advisor.advice.forecast import (
     forecast_on_accelerators,
     forecast_on_machines,
 )
+from advisor.advice.limits import listed_offers
 from advisor.catalog import load
 from advisor.cli import tables
-from advisor.cli.options import job_of, limits_of, search_options_of
-from advisor.core.errors import InvalidInputError
+from advisor.cli.files import check_place, write_text
+from advisor.cli.options import job_of, limits_of, named_limits_of, search_options_of
+from advisor.core.errors import InvalidInputError, NoFeasiblePlanError
 
 if TYPE_CHECKING:
     import argparse
+
+    import pandas as pd
 
     from advisor.domain.base import Noun
 
@@ -27,16 +31,18 @@ if TYPE_CHECKING:
 def advise(options: argparse.Namespace) -> int:
     """Recommend machines for a job."""
     workload = job_of(options).workload()
-    engine = Engine.open()
-    limits = limits_of(options, engine.catalog)
+    search = search_options_of(options)
+    catalog = load()
+    limits = limits_of(options, catalog)
+    if options.csv:
+        check_place(options.csv)
+    engine = Engine.open(catalog)
     current = None
     if options.current:
-        current = current_plan(options.current, workload, engine, limits.deadline_h)
-    advice = make_advice(
-        workload, engine, options=search_options_of(options), limits=limits, current=current
-    )
+        current = current_plan(options.current, workload, engine, limits.deadline_h, search)
+    advice = make_advice(workload, engine, options=search, limits=limits, current=current)
     if options.csv:
-        options.csv.write_text(front_csv(advice), encoding="utf-8")
+        write_text(options.csv, front_csv(advice))
     if options.json:
         _print_json(advice)
     else:
@@ -70,14 +76,23 @@ def predict(options: argparse.Namespace) -> int:
 def catalog(options: argparse.Namespace) -> int:
     """List machines and prices, cheapest per accelerator first."""
     loaded = load()
-    offers = tables.select_offers(loaded, limits_of(options, loaded, None))
+    offers = listed_offers(loaded, **named_limits_of(options, loaded, default_markets=None))
+    if not len(offers):
+        raise NoFeasiblePlanError(
+            "no price matches.", where="catalog", todo="Leave out a cloud, region, gpu or market."
+        )
     if options.json:
-        print(offers.to_json(orient="records", date_format="iso"))  # noqa: T201 - the output
+        _print_offers(offers)
     else:
         tables.show_offers(offers, options.limit, loaded)
-    return 0 if len(offers) else 3
+    return 0
 
 
 def _print_json(noun: Noun) -> None:
     fields: dict[str, Any] = noun.model_dump(mode="json")
-    print(json.dumps(fields, ensure_ascii=False, indent=1, allow_nan=False))  # noqa: T201
+    print(json.dumps(fields, indent=1, allow_nan=False))  # noqa: T201 - this is the output
+
+
+def _print_offers(offers: pd.DataFrame) -> None:
+    dated = offers.assign(as_of=offers["as_of"].dt.strftime("%Y-%m-%d"))
+    print(dated.to_json(orient="records"))  # noqa: T201 - this is the output

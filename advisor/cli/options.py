@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import TYPE_CHECKING, Any
 
 from advisor.advice.job import AMOUNTS, Job
-from advisor.core.errors import UnknownNameError
-from advisor.domain import Market
-from advisor.search.constraints import DEFAULT_CHANCE, NO_COMMITMENT, Constraints
+from advisor.advice.limits import clouds_named, devices_named, markets_named, places_named
+from advisor.search.constraints import NO_COMMITMENT, Constraints
 from advisor.search.search import SearchOptions
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from advisor.catalog import Catalog
-
-MARKETS: Final = {market.replace("_", "-"): market for market in get_args(Market)}
+    from advisor.domain import Market
 
 
 def job_of(options: argparse.Namespace) -> Job:
@@ -44,67 +42,36 @@ def search_options_of(options: argparse.Namespace) -> SearchOptions:
     )
 
 
-def limits_of(
-    options: argparse.Namespace,
-    catalog: Catalog,
-    default_markets: frozenset[Market] | None = NO_COMMITMENT,
-) -> Constraints:
-    """Return the limits of the options; names that the catalog does not know are refused.
+def limits_of(options: argparse.Namespace, catalog: Catalog) -> Constraints:
+    """Return the limits of the options.
 
     Raises
     ------
     UnknownNameError
         If a cloud, region, accelerator or market is unknown; offers the nearest.
     """
-    places = _names(options.region)
-    devices = _names(options.gpu)
     return Constraints(
-        **names_of(places, devices, catalog),
-        clouds=_known("cloud", _names(options.cloud), catalog.offers["cloud"].unique()),
-        markets=_markets(_names(options.market)) or default_markets,
-        most_machines=getattr(options, "max_machines", None),
-        deadline_h=getattr(options, "deadline_h", None),
-        budget_usd=getattr(options, "budget_usd", None),
-        chance=getattr(options, "chance", DEFAULT_CHANCE),
+        **named_limits_of(options, catalog),
+        most_machines=options.max_machines,
+        deadline_h=options.deadline_h,
+        budget_usd=options.budget_usd,
+        chance=options.chance,
     )
 
 
-def names_of(
-    places: Sequence[str] | None, devices: Sequence[str] | None, catalog: Catalog
+def named_limits_of(
+    options: argparse.Namespace,
+    catalog: Catalog,
+    default_markets: frozenset[Market] | None = NO_COMMITMENT,
 ) -> dict[str, Any]:
-    """Split places into areas and regions, devices into families and accelerators."""
-    areas = sorted(catalog.offers["area"].unique())
-    families = sorted(catalog.accelerators["family"].unique())
-    by_folded = {area.casefold(): area for area in areas}
-    family_of = {family.casefold(): family for family in families}
-    split: dict[str, Any] = {}
-    if places:
-        in_areas = {by_folded[p.casefold()] for p in places if p.casefold() in by_folded}
-        regions = [p for p in places if p.casefold() not in by_folded]
-        split["areas"] = frozenset(in_areas) or None
-        split["regions"] = _known("region", regions, catalog.offers["region"].unique())
-    if devices:
-        found = {family_of[d.casefold()] for d in devices if d.casefold() in family_of}
-        named = [d for d in devices if d.casefold() not in family_of]
-        split["families"] = frozenset(found) or None
-        split["accelerators"] = frozenset(map(catalog.accelerator_name, named)) or None
-    return split
+    """Return the limits that are sets of names: clouds, places, devices, markets."""
+    return {
+        "clouds": clouds_named(_names(options.cloud), catalog),
+        **places_named(_names(options.region), catalog),
+        **devices_named(_names(options.gpu), catalog),
+        "markets": markets_named(_names(options.market), default_markets),
+    }
 
 
 def _names(given: Iterable[str] | None) -> list[str]:
     return [name.strip() for text in given or () for name in text.split(",") if name.strip()]
-
-
-def _known(kind: str, given: Sequence[str], known: Iterable[str]) -> frozenset[str] | None:
-    if not given:
-        return None
-    by_folded = {str(name).casefold(): str(name) for name in known}
-    for name in given:
-        if name.casefold() not in by_folded:
-            raise UnknownNameError(kind, name, by_folded.values())
-    return frozenset(by_folded[name.casefold()] for name in given)
-
-
-def _markets(given: Sequence[str]) -> frozenset[Market] | None:
-    found = _known("market", [name.replace("_", "-") for name in given], MARKETS)
-    return None if found is None else frozenset(MARKETS[name] for name in found)

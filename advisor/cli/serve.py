@@ -9,6 +9,7 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 from advisor.advice import Engine
+from advisor.cli.values import LAST_PORT
 from advisor.core.errors import InvalidInputError
 from advisor.core.paths import TABLES_DIR
 
@@ -45,8 +46,11 @@ def _port_of_environment() -> int | None:
     given = os.environ.get("PORT")
     if not given:
         return None
-    if not given.isdigit() or not 0 < int(given) < 65536:
-        raise InvalidInputError(f"{given!r} is not a port.", where="PORT", todo="Give 1 to 65535.")
+    digits = given.isascii() and given.isdecimal() and len(given) <= len(str(LAST_PORT))
+    if not digits or not 0 < int(given) <= LAST_PORT:
+        raise InvalidInputError(
+            f"{given!r} is not a port.", where="PORT", todo=f"Give 1 to {LAST_PORT}."
+        )
     return int(given)
 
 

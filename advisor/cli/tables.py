@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
+from advisor.advice.infeasible import NAMES
 from advisor.core import units
 from advisor.core.units import NBSP
 
@@ -18,18 +19,20 @@ if TYPE_CHECKING:
     from advisor.domain import Advice, Estimate, Forecast, Plan, Workload
     from advisor.search.constraints import Constraints
 
-WIDTH: Final = 140
+WIDTH: Final = 150
+UNKNOWN_DATE: Final = "unknown"
 TITLES: Final = {
     "cheapest": "Cheapest", "fastest": "Fastest", "best_value": "Best value", "safest": "Safest",
 }  # fmt: skip
 
 
 def show_advice(advice: Advice, limits: Constraints) -> None:
-    """Print the picks with their reasons, then the front."""
+    """Print the picks with their reasons, and what was searched."""
     out = _console()
     out.print(_job_line(advice.workload))
-    picks = Table("", "machines", "where", "market", "USD", "90 %", "h", "90 %", box=None)
-    _right(picks, 4, 6)
+    picks = Table("", "machines", "where", "market", "price dated", "USD", "90 %", "h", "90 %",
+                  box=None)  # fmt: skip
+    _right(picks, 5, 7)
     if limits.deadline_h is not None:
         picks.add_column(f"in {units.hours(limits.deadline_h)}{NBSP}h", justify="right")
     if advice.current is not None:
@@ -39,10 +42,24 @@ def show_advice(advice: Advice, limits: Constraints) -> None:
     out.print(picks)
     for name, pick in advice.picks.items():
         saving = "" if pick.saving_usd is None else f" Against today: {_saving(pick.saving_usd)}."
-        out.print(f"[bold]{TITLES[name]}[/bold]: {pick.reason}{saving}")
-    left = ", ".join(f"{name} {count:,}" for name, count in advice.removed_by.items() if count)
+        out.print(f"[bold]{TITLES[name]}[/bold]: {escape(pick.reason)}{saving}")
+    _show_account(out, advice)
+
+
+def _show_account(out: Console, advice: Advice) -> None:
+    """Print what was searched, and what the numbers do not contain."""
+    left = ", ".join(
+        f"{NAMES.get(name, name.replace('_', ' '))} {count:,}"
+        for name, count in advice.removed_by.items()
+        if count
+    )
     out.print(f"[dim]{advice.candidates_considered:,} candidates; removed by {left}.[/dim]")
-    out.print(f"[dim]Prices of {advice.catalog['as_of']}; no taxes.[/dim]")
+    newest = advice.catalog["as_of"] or UNKNOWN_DATE
+    out.print(f"[dim]Newest price in the catalog: {newest}. Taxes and data transfer are not "
+              "contained.[/dim]")  # fmt: skip
+    if any(pick.plan.offer.market == "spot" for pick in advice.picks.values()):
+        out.print("[dim]Interruptions of spot machines are not predicted: allow for them with "
+                  "--retry-allowance.[/dim]")  # fmt: skip
 
 
 def _saving(value_usd: float) -> str:
@@ -53,9 +70,10 @@ def _saving(value_usd: float) -> str:
 def _plan_cells(plan: Plan, limits: Constraints) -> list[str]:
     group = plan.cluster.groups[0]
     cells = [
-        f"{group.count} × {group.instance_type}",
-        f"{group.cloud} {group.region}",
+        escape(f"{group.count} × {group.instance_type}"),
+        escape(f"{group.cloud} {group.region}"),
         plan.offer.market.replace("_", "-"),
+        str(plan.offer.as_of or UNKNOWN_DATE),
         units.number(plan.cost_usd.value),
         _interval(plan.cost_usd),
         units.hours(plan.hours.value),
@@ -75,9 +93,10 @@ def _interval(estimate: Estimate) -> str:
 
 
 def _job_line(workload: Workload) -> str:
-    assumed = f" [dim](assumed: {', '.join(workload.assumptions)})[/dim]"
+    model = workload.model
+    assumed = f" [dim](assumed: {escape(', '.join(workload.assumptions))})[/dim]"
     return (
-        f"[bold]{workload.model.name}[/bold], {units.count(workload.model.params)} parameters, "
+        f"[bold]{escape(model.name)}[/bold], {units.count(model.params)} parameters, "
         f"{workload.steps:,} steps of {workload.global_batch:,}, {workload.precision}"
         f"{assumed if workload.assumptions else ''}"
     )
@@ -88,8 +107,8 @@ def show_forecast(forecast: Forecast, workload: Workload) -> None:
     out = _console()
     out.print(_job_line(workload))
     machine = forecast.instance_type or "machine"
-    out.print(f"{forecast.machines} × {machine}: "
-              f"{forecast.accelerators:g} × {forecast.accelerator}; {forecast.layout}")  # fmt: skip
+    out.print(escape(f"{forecast.machines:,} × {machine}: {forecast.accelerators:,g} × "
+                     f"{forecast.accelerator}; {forecast.layout}"))  # fmt: skip
     table = Table("", "predicted", "90 % interval", box=None)
     for name, estimate in (
         ("step, s", forecast.step_time_s),
@@ -107,31 +126,7 @@ def show_forecast(forecast: Forecast, workload: Workload) -> None:
         f"prediction: {forecast.step_time_s.basis}"
     )
     for assumption in forecast.assumptions:
-        out.print(f"[dim]assumed: {assumption}[/dim]")
-
-
-OFFER_COLUMNS: Final = ("cloud", "instance_type", "region", "market", "accelerator",
-                        "accelerators", "usd_per_h", "usd_per_accelerator_h", "as_of", "flags",
-                        "source")  # fmt: skip
-
-
-def select_offers(catalog: Catalog, limits: Constraints) -> pd.DataFrame:
-    """Return the offers within the limits, cheapest per accelerator first."""
-    offers = catalog.offers.copy()
-    offers["family"] = offers["accelerator"].map(catalog.accelerators["family"])
-    mask = np.ones(len(offers), dtype=bool)
-    for wanted, column in (
-        (limits.clouds, "cloud"), (limits.areas, "area"), (limits.regions, "region"),
-        (limits.families, "family"), (limits.accelerators, "accelerator"),
-        (limits.markets, "market"),
-    ):  # fmt: skip
-        if wanted is not None:
-            mask &= offers[column].isin(wanted).to_numpy()
-    offers = offers[mask]
-    offers["usd_per_accelerator_h"] = offers["usd_per_h"] / offers["accelerators"]
-    return offers.sort_values(["usd_per_accelerator_h", "instance_type", "region"])[
-        list(OFFER_COLUMNS)
-    ]
+        out.print(f"[dim]assumed: {escape(assumption)}[/dim]")
 
 
 def show_offers(offers: pd.DataFrame, limit: int, catalog: Catalog) -> None:
@@ -140,7 +135,7 @@ def show_offers(offers: pd.DataFrame, limit: int, catalog: Catalog) -> None:
                   "USD/accelerator-h", "as of", "flags", box=None)  # fmt: skip
     _right(table, 5, 6)
     shown = offers.head(limit).astype({"market": str, "flags": str})
-    shown["as_of"] = shown["as_of"].dt.strftime("%Y-%m-%d").fillna("unknown")
+    shown["as_of"] = shown["as_of"].dt.strftime("%Y-%m-%d").fillna(UNKNOWN_DATE)
     shown["device"] = shown["accelerators"].map("{:g} × ".format) + shown["accelerator"].astype(str)
     shown["market"] = shown["market"].str.replace("_", "-")
     shown["flags"] = shown["flags"].str.replace("_", " ")
@@ -149,10 +144,11 @@ def show_offers(offers: pd.DataFrame, limit: int, catalog: Catalog) -> None:
     names = ["cloud", "instance_type", "region", "market", "device", "usd_per_h",
              "usd_per_accelerator_h", "as_of", "flags"]  # fmt: skip
     for cells in shown[names].astype(str).to_numpy().tolist():
-        table.add_row(*cells)
+        table.add_row(*map(escape, cells))
     out = _console()
     out.print(table)
-    out.print(f"[dim]{len(shown):,} of {len(offers):,} prices, newest of {catalog.as_of}.[/dim]")
+    newest = catalog.as_of or UNKNOWN_DATE
+    out.print(f"[dim]{len(shown):,} of {len(offers):,} prices, newest of {newest}.[/dim]")
 
 
 def _console() -> Console:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from advisor.core.errors import AdvisorError, InvalidInputError
 from advisor.core.units import parse_count
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 T = TypeVar("T")
+LAST_PORT: Final = 65535
 
 
 def count(field: str) -> Callable[[str], float]:
@@ -53,6 +54,14 @@ def share(field: str) -> Callable[[str], float]:
         return value
 
     return _checked(read)
+
+
+def port(text: str) -> int:
+    """Read a port: 1 to 65535."""
+    value = whole("--port")(text)
+    if value > LAST_PORT:
+        raise argparse.ArgumentTypeError(f"{text} is not a port. Give 1 to {LAST_PORT}.")
+    return value
 
 
 def allowance(text: str) -> float:

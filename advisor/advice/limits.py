@@ -1,0 +1,110 @@
+"""Limits as a person names them: places and devices at two levels, markets with dashes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, get_args
+
+from advisor.core.errors import UnknownNameError
+from advisor.domain import Market
+from advisor.search.constraints import NO_COMMITMENT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    import pandas as pd
+
+    from advisor.catalog import Catalog
+
+Names = frozenset[str] | None
+MARKET_NAMES: Final = {market.replace("_", "-"): market for market in get_args(Market)}
+OFFER_COLUMNS: Final = ("cloud", "instance_type", "region", "market", "accelerator",
+                        "accelerators", "usd_per_h", "usd_per_accelerator_h", "as_of", "flags",
+                        "source")  # fmt: skip
+
+
+def clouds_named(names: Sequence[str], catalog: Catalog) -> Names:
+    """Return the clouds of these names in any case, None for no names.
+
+    Raises
+    ------
+    UnknownNameError
+        If a name is unknown; offers the nearest. The same holds for the other readers.
+    """
+    return _known("cloud", names, catalog.offers["cloud"].unique())
+
+
+def places_named(names: Sequence[str], catalog: Catalog) -> dict[str, Names]:
+    """Return ``areas`` and ``regions`` of names that may be either: “US”, “us-east-1”.
+
+    Limits are joined by *and*, places by *or*: an area beside a region becomes its regions.
+    """
+    offers = catalog.offers
+    areas, regions = _split(names, offers["area"].unique())
+    named = _known("region", regions, [*offers["region"].unique(), *offers["area"].unique()])
+    if areas and named:
+        inside = offers["region"][offers["area"].isin(areas)].astype(str)
+        return {"areas": None, "regions": named | frozenset(inside)}
+    return {"areas": areas, "regions": named}
+
+
+def devices_named(names: Sequence[str], catalog: Catalog) -> dict[str, Names]:
+    """Return ``families`` and ``accelerators`` of names that may be either: “Hopper”, “H100”.
+
+    A family beside an accelerator becomes its accelerators, as with places.
+    """
+    facts = catalog.accelerators
+    families, devices = _split(names, facts["family"].unique())
+    named = frozenset(catalog.accelerator_name(name) for name in devices) or None
+    if families and named:
+        inside = facts.index[facts["family"].isin(families)].astype(str)
+        return {"families": None, "accelerators": named | frozenset(inside)}
+    return {"families": families, "accelerators": named}
+
+
+def markets_named(
+    names: Sequence[str], default: frozenset[Market] | None = NO_COMMITMENT
+) -> frozenset[Market] | None:
+    """Return the markets of these names, “on-demand” or “on_demand”; `default` for no names."""
+    found = _known("market", [name.replace("_", "-") for name in names], MARKET_NAMES)
+    return default if found is None else frozenset(MARKET_NAMES[name] for name in found)
+
+
+def listed_offers(
+    catalog: Catalog, *, clouds: Names, areas: Names, regions: Names, families: Names,
+    accelerators: Names, markets: frozenset[Market] | None,
+) -> pd.DataFrame:  # fmt: skip
+    """Return the offers within the limits, cheapest per accelerator first.
+
+    Returns
+    -------
+    DataFrame
+        Columns `OFFER_COLUMNS`; ``as_of`` is NaT where the source has no date.
+    """
+    offers = catalog.offers.copy()
+    offers["family"] = offers["accelerator"].map(catalog.accelerators["family"])
+    offers["usd_per_accelerator_h"] = offers["usd_per_h"] / offers["accelerators"]
+    for wanted, column in (
+        (clouds, "cloud"), (areas, "area"), (regions, "region"), (families, "family"),
+        (accelerators, "accelerator"), (markets, "market"),
+    ):  # fmt: skip
+        if wanted is not None:
+            offers = offers[offers[column].isin(wanted)]
+    order = ["usd_per_accelerator_h", "cloud", "instance_type", "region", "market"]
+    return offers.sort_values(order)[list(OFFER_COLUMNS)]
+
+
+def _split(names: Sequence[str], upper: Iterable[str]) -> tuple[Names, list[str]]:
+    """Return the names of the upper level, in its spelling, and the others."""
+    by_folded = {str(name).casefold(): str(name) for name in upper}
+    found = frozenset(by_folded[n.casefold()] for n in names if n.casefold() in by_folded)
+    return found or None, [name for name in names if name.casefold() not in by_folded]
+
+
+def _known(kind: str, names: Sequence[str], known: Iterable[str]) -> Names:
+    if not names:
+        return None
+    by_folded = {str(name).casefold(): str(name) for name in known}
+    for name in names:
+        if name.casefold() not in by_folded:
+            raise UnknownNameError(kind, name, by_folded.values())
+    return frozenset(by_folded[name.casefold()] for name in names)

@@ -1,0 +1,52 @@
+"""Writing a file that the user asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.core.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def check_place(path: Path) -> None:
+    """Refuse a path that cannot become a file, before the work is done.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is a directory or lies in none.
+    """
+    if path.is_dir():
+        raise InvalidInputError("this is a directory.", where=str(path), todo="Give a file.")
+    if not path.parent.is_dir():
+        raise InvalidInputError(
+            "there is no such directory.", where=str(path.parent), todo="Make it first."
+        )
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all: an older one is kept until the new one is complete.
+
+    Raises
+    ------
+    InvalidInputError
+        If it cannot be written.
+    """
+    try:
+        target = path.resolve()  # a link stays a link
+        if target.exists() and not target.is_file():
+            target.write_text(text, encoding="utf-8", newline="")  # a pipe cannot be replaced
+            return
+        beside = target.with_name(f"{target.name}.partial")
+        try:
+            beside.write_text(text, encoding="utf-8", newline="")
+            beside.replace(target)
+        finally:
+            beside.unlink(missing_ok=True)
+    except OSError as error:
+        raise InvalidInputError(
+            f"the file cannot be written ({error.strerror}).", where=str(path),
+            todo="Give another path.",
+        ) from error  # fmt: skip
