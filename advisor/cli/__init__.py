@@ -5,6 +5,7 @@ Exit codes: 0 fine, 2 bad input, 3 nothing feasible; 130 stopped with Ctrl-C.
 
 from __future__ import annotations
 
+import io
 import json
 import logging
 import os
@@ -28,6 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; errors of the user are printed without a stack trace."""
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     given = list(sys.argv[1:] if arguments is None else arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a terminal without “×” still gets the numbers
+        sys.stdout.reconfigure(errors="replace")
     try:
         options = make_parser().parse_args(given)
         code = int(options.run(options))
