@@ -55,12 +55,12 @@ def read_measured_runs(path: Path) -> pd.DataFrame:
             "params": raw["params"],
             "layers": raw["layers"],
             "hidden": raw["hidden"],
-            "sample_size": _sample_size(raw),
+            "sample_size": raw["seq_len_or_resolution"],
             "forward_flops_per_sample": _stated_flops(raw["notes"]),
             "dataset": raw["dataset"].fillna(""),
             "framework": raw["framework"].fillna(""),
             "year": raw["source"].map(SOURCE_YEARS),
-            "precision": _precision(raw),
+            "precision": raw["precision"].fillna(""),
             "accelerator": raw["gpu"],
             "accelerators": raw["gpus"],
             "nodes": raw["nodes"],
@@ -94,29 +94,6 @@ def _parallelism(raw: pd.DataFrame) -> pd.Series:
     text = raw["parallelism"].fillna("")
     frozen = raw["model"].str.contains("LoRA") | raw["notes"].fillna("").str.contains("LoRA")
     return text.where(~frozen, (text + ";tuning=lora").str.lstrip(";"))
-
-
-def _precision(raw: pd.DataFrame) -> pd.Series:
-    """Precision as stated; MLPerf logs do not state it, but its rounds are known.
-
-    Submissions train in FP16/BF16, and transformers in FP8 since Hopper (v3.0, June 2023).
-    """
-    mlperf = raw["source"].str.startswith("mlperf")
-    fp8 = (
-        mlperf
-        & raw["task_family"].isin(["transformer_lm", "transformer_enc"])
-        & raw["gpu"].str.contains("H100|H200|GH200|B200|B300|GB200|GB300")
-    )
-    blank = raw["precision"].isna()
-    filled = raw["precision"].mask(blank & mlperf, "amp fp16").mask(blank & fp8, "fp8")
-    return filled.fillna("")
-
-
-def _sample_size(raw: pd.DataFrame) -> pd.Series:
-    """Sequence length or image side; MLPerf BERT trains unpadded, half of its 512 positions."""
-    size = raw["seq_len_or_resolution"]
-    unpadded = raw["source"].str.startswith("mlperf") & (raw["model"] == "BERT-large")
-    return size.mask(unpadded, size / 2)
 
 
 def _stated_flops(notes: pd.Series) -> pd.Series:

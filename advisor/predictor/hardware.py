@@ -69,14 +69,14 @@ def facts_hash(catalog: Catalog) -> str:
 def best_peak(facts: pd.DataFrame, wanted: np.ndarray | Precision) -> FloatArray:
     """Dense peak at the wanted precision, or at the nearest one the device has [FLOP/s].
 
-    A device without FP8 runs it as BF16, one without BF16 as FP16, and so on down to FP32.
+    A device without FP8 runs it as BF16, one without BF16 as FP16, and so on down to FP32; one
+    that has none below, as TPUs, runs it in the next above.
     """
-    peak = facts["peak_fp32_flops"].to_numpy(float)
-    by_precision = {"fp32": peak}
-    for precision in PRECISION_ORDER[1:]:
-        own = facts[f"peak_{precision}_flops"].to_numpy(float)
-        peak = np.where(np.isnan(own), peak, own)
-        by_precision[precision] = peak
-    asked = np.broadcast_to(wanted, peak.shape)
-    return np.select([asked == p for p in PRECISION_ORDER],
-                     [by_precision[p] for p in PRECISION_ORDER])  # fmt: skip
+    known = [facts[f"peak_{precision}_flops"].to_numpy(float) for precision in PRECISION_ORDER]
+    peaks = np.array(known)
+    for lower in range(len(peaks) - 1):
+        peaks[lower + 1] = np.where(np.isnan(peaks[lower + 1]), peaks[lower], peaks[lower + 1])
+    for lower in reversed(range(len(peaks) - 1)):
+        peaks[lower] = np.where(np.isnan(peaks[lower]), peaks[lower + 1], peaks[lower])
+    asked = np.broadcast_to(wanted, peaks.shape[1:])
+    return np.select([asked == precision for precision in PRECISION_ORDER], list(peaks))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from advisor.core.errors import PredictionError
 from advisor.predictor.arrays import FloatArray
 from advisor.predictor.difficulty import Seen, accelerator_keys, group_of, model_keys
 from advisor.predictor.jobs import Jobs
@@ -40,6 +41,11 @@ def held_out_residuals(
     Four ways of holding out: configurations, models, accelerators, and everything at
     `LARGE_SCALE_DEVICES` or more. The difficulty of a held-out run is what `Seen` of the rest
     says of it, exactly as later for the user's job, whichever way it was held out.
+
+    Raises
+    ------
+    PredictionError
+        If nothing can be held out.
     """
     parts = []
     for held, strata in _splits(jobs, config, _codes(source)):
@@ -51,6 +57,11 @@ def held_out_residuals(
         groups = group_of(Seen.of(rest).difficulty(tested), tested)
         residual = np.log(step_s[held]) - np.log(predicted.total_s)
         parts.append((groups, distance, residual, strata[held]))
+    if not parts:
+        raise PredictionError(
+            "all measured runs are of one configuration; an interval needs several.",
+            todo="Add profiles of other models, accelerators or counts.",
+        )
     return Residuals(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
@@ -62,14 +73,14 @@ def _splits(
     accelerators = _codes(np.array(accelerator_keys(jobs)))
     by_model = np.stack([sources, models], axis=1)
     for labels in (_codes(config), models):
-        for held in folds(labels):
+        for held in folds(labels, FOLDS):
             yield held, by_model
-    for held in folds(accelerators):
+    for held in folds(accelerators, FOLDS):
         yield held, np.stack([accelerators, sources], axis=1)
     yield jobs.devices >= LARGE_SCALE_DEVICES, by_model
 
 
-def folds(labels: np.ndarray, number: int = FOLDS) -> list[np.ndarray]:
+def folds(labels: np.ndarray, number: int) -> list[np.ndarray]:
     """Split whole groups into `number` masks, dealt in a fixed shuffled order."""
     names, code = np.unique(labels, return_inverse=True)
     order = np.random.default_rng(0).permutation(len(names)) % number

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import joblib
+import sklearn
 
 from advisor import __version__
 from advisor.core.errors import PredictionError
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 FEWEST_RUNS: Final = 100
+CACHES_KEPT: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ class Predictor:
         key = data_key(store, catalog)
         path = cache_dir / f"predictor-{key[:16]}.joblib"
         cached = _read(path)
-        if cached is not None:
+        if cached is not None and cached.data_hash == key:
             return cached
         fitted = cls.train(store, catalog, key)
         _write(fitted, path)
@@ -72,8 +74,8 @@ class Predictor:
 
 
 def data_key(store: Store, catalog: Catalog) -> str:
-    """Return what the predictor depends on: runs, accelerator and model facts, this code."""
-    parts = (store.data_hash(), facts_hash(catalog), _code_hash())
+    """Return what the predictor depends on: runs, accelerator and model facts, code, library."""
+    parts = (store.data_hash(), facts_hash(catalog), _code_hash(), sklearn.__version__)
     return hashlib.sha256("|".join(parts).encode()).hexdigest()
 
 
@@ -101,11 +103,22 @@ def _read(path: Path) -> Predictor | None:
 
 def _write(predictor: Predictor, path: Path) -> None:
     """Write beside and rename, so that a reader never sees half a file."""
-    handle, name = tempfile.mkstemp(dir=path.parent, suffix=".partial")
-    os.close(handle)
+    partial = None
     try:
-        joblib.dump(predictor, name, compress=1)
-        Path(name).replace(path)
+        handle, name = tempfile.mkstemp(dir=path.parent, suffix=".partial")
+        os.close(handle)
+        partial = Path(name)
+        joblib.dump(predictor, partial, compress=1)
+        partial.replace(path)
+        _forget(path.parent)
     except OSError as error:
         logger.warning("the predictor is not cached (%s); it is trained at every start", error)
-        Path(name).unlink(missing_ok=True)
+        if partial is not None:
+            partial.unlink(missing_ok=True)
+
+
+def _forget(directory: Path) -> None:
+    """Remove all but the newest caches: every run that a user adds makes a new one."""
+    caches = sorted(directory.glob("predictor-*.joblib"), key=lambda path: path.stat().st_mtime)
+    for old in caches[:-CACHES_KEPT]:
+        old.unlink(missing_ok=True)

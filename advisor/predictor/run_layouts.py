@@ -30,10 +30,14 @@ def _sharding(out: pd.DataFrame, text: pd.Series) -> None:
     servers = _degree(text, "ps").where(text.str.contains("async"))
     out["parameter_servers"] = servers.fillna(0.0)
     gradients_only = text.str.contains("shard_grad_op")
-    everything = text.str.contains("full_shard|fsdp") & ~text.str.contains("shard_grad_op|tp=")
+    # A number after FSDP is the devices it spans; 0 is none.
+    spans = _degree(text, "fsdp")
+    everything = text.str.contains("full_shard") | (spans > 0)
+    everything |= text.str.contains("fsdp") & spans.isna() & ~gradients_only
     usual = np.select([everything, gradients_only], [3.0, 2.0],
                       (out["is_transformer"] > 0).to_numpy(float))  # fmt: skip
-    out["zero_stage"] = _degree(text, "zero").fillna(pd.Series(usual, index=out.index))
+    stage = _degree(text, "zero").fillna(pd.Series(usual, index=out.index))
+    out["zero_stage"] = stage.clip(upper=3.0)
 
 
 def _batches(out: pd.DataFrame, profiles: pd.DataFrame, text: pd.Series) -> None:
@@ -46,9 +50,12 @@ def _batches(out: pd.DataFrame, profiles: pd.DataFrame, text: pd.Series) -> None
     sharded = out["tensor_parallel"] * out["pipeline_parallel"] > 1
     few = pd.Series(np.where(sharded, 1.0, 8.0), index=out.index)
     usual = most.where(~transformer | (most < few), few)
-    micro = profiles["micro_batch"].where(transformer).fillna(usual)
-    out["micro_batch"] = micro.where(micro < most, most).clip(lower=1e-3)
-    out["accumulation"] = (most / out["micro_batch"]).clip(lower=1.0)
+    stated = profiles["micro_batch"].where(transformer & (profiles["micro_batch"] > 0))
+    micro = stated.fillna(usual)
+    micro = micro.where(micro < most, most).clip(lower=1e-3)
+    out["accumulation"] = (most / micro).clip(lower=1.0)
+    # Context parallelism deals the tokens of a sample to so many devices.
+    out["micro_batch"] = micro / context
     out["global_batch"] = batch
 
 

@@ -13,16 +13,14 @@ import numpy as np
 import pandas as pd
 
 from advisor.core.paths import TABLES_DIR
-from advisor.core.units import GBIT_PER_S
-from advisor.predictor.arrays import FloatArray
 from advisor.predictor.hardware import (
     FUSED_ATTENTION_SINCE,
     PRECISION_ORDER,
     best_peak,
     usual_link,
-    usual_network,
 )
 from advisor.predictor.run_layouts import layout_columns
+from advisor.predictor.run_networks import network_bytes_per_s
 from advisor.predictor.shapes import fill_language_shapes
 
 # Elements kept per multiply-add where a network's activations are not published: the fit over
@@ -35,6 +33,15 @@ KEPT_PER_CONVOLUTION_OUTPUT: Final = 3.0
 LORA_SHARE: Final = 0.005
 # Frozen weights need no weight gradient: the backward pass costs one forward instead of two.
 FROZEN_BACKWARD_RATIO: Final = 1.0
+PLAUSIBLE_PARAMS: Final = (1e2, 1e14)
+PLAUSIBLE_LAYERS: Final = (1, 1e5)
+# FP4 has twice the peak of FP8; three quarters of the work run in it, the rest stays in FP8.
+FP4_SPEED_UP: Final = 1.6
+TEXT: Final = ("language", "moe", "encoder")
+# Accelerators on which benchmark submissions of transformers are in FP8.
+FP8_SUBMISSIONS: Final = "H100|H200|GH200|B200|B300|GB200|GB300"
+# MLPerf's BERT trains unpadded: sequences fill about half of their positions.
+BERT_POSITIONS: Final = 512
 FAMILY_CODES: Final = {
     name: float(code)
     for code, name in enumerate(
@@ -94,9 +101,11 @@ def _model_columns(out: pd.DataFrame, profiles: pd.DataFrame) -> None:
     facts.index = profiles.index
     params = profiles["params"].fillna(facts["params"])
     size = profiles["sample_size"].fillna(facts["reference_size"])
+    unpadded = _is_tuned(profiles) & (profiles["model"] == "BERT-large")
+    size = size.mask(unpadded & (size == BERT_POSITIONS), size / 2)
     layers = profiles["layers"].fillna(facts["layers"])
     hidden = profiles["hidden"].fillna(facts["hidden"])
-    is_text = profiles["family"].isin(["language", "moe", "encoder"])
+    is_text = profiles["family"].isin(TEXT)
     shapes = fill_language_shapes(
         params=params, layers=layers, hidden=hidden, vocab=facts["vocab"], tokens=size,
         kv_share=facts["kv_heads"] / facts["heads"], active_params=facts["active_params"],
@@ -126,19 +135,15 @@ def _model_columns(out: pd.DataFrame, profiles: pd.DataFrame) -> None:
 
 
 def _depth_guess(flops: pd.Series) -> pd.Series:
-    """Return layers of a network known only by its FLOPs: 20 at 0.05, 50 at 4, 100 at 30 GMACs."""
+    """Return layers of a network known only by its FLOPs: 13 at 0.05, 47 at 4, 85 at 30 GMACs."""
     return (25.0 * (flops / 1e9) ** 0.3).clip(5, 300)
 
 
 def _precision_columns(out: pd.DataFrame, profiles: pd.DataFrame, hardware: pd.DataFrame) -> None:
-    text = profiles["precision"].str.lower()
-    wanted = np.select(
-        [text.str.contains("fp8|fp4"), text.str.contains("bf16"), text.str.contains("fp16"),
-         text.str.contains("tf32"), text.str.contains("fp32")],
-        ["fp8", "bf16", "fp16", "tf32", "fp32"], default="bf16",
-    )  # fmt: skip
+    wanted = _wanted_precision(profiles)
     peak = best_peak(hardware, wanted)
-    out["peak_flops"] = np.where(text.str.contains("fp4"), 1.6 * peak, peak)
+    out["peak_flops"] = np.where(profiles["precision"].str.lower().str.contains("fp4"),
+                                 FP4_SPEED_UP * peak, peak)  # fmt: skip
     full = np.isin(wanted, ["fp32", "tf32"])
     out["bytes_per_element"] = np.where(full, 4.0, 2.0)
     frozen = profiles["parallelism"].str.contains("tuning=lora")
@@ -151,6 +156,29 @@ def _precision_columns(out: pd.DataFrame, profiles: pd.DataFrame, hardware: pd.D
     )
 
 
+def _wanted_precision(profiles: pd.DataFrame) -> np.ndarray:
+    """Return the precision as stated, else what the source's users run.
+
+    Benchmark submissions train in half precision, transformers in FP8 since Hopper (MLPerf
+    v3.0, June 2023); large language models in BF16; frameworks do everything else in FP32
+    unless told otherwise.
+    """
+    text = profiles["precision"].str.lower()
+    tuned, family = _is_tuned(profiles), profiles["family"]
+    fp8 = tuned & family.isin(TEXT) & profiles["accelerator"].str.contains(FP8_SUBMISSIONS)
+    return np.select(
+        [text.str.contains("fp8|fp4"), text.str.contains("bf16"), text.str.contains("fp16"),
+         text.str.contains("tf32"), text.str.contains("fp32"), fp8, tuned,
+         family.isin(["language", "moe"])],
+        ["fp8", "bf16", "fp16", "tf32", "fp32", "fp8", "fp16", "bf16"], default="fp32",
+    )  # fmt: skip
+
+
+def _is_tuned(profiles: pd.DataFrame) -> pd.Series:
+    """Return which runs are benchmark submissions, tuned by hand."""
+    return profiles["source"].str.startswith("mlperf")
+
+
 def _hardware_columns(out: pd.DataFrame, profiles: pd.DataFrame, hardware: pd.DataFrame) -> None:
     for name in ("memory_bytes", "memory_bytes_per_s"):
         out[name] = hardware[name].to_numpy(float)
@@ -158,19 +186,10 @@ def _hardware_columns(out: pd.DataFrame, profiles: pd.DataFrame, hardware: pd.Da
     out["link_bytes_per_s"] = usual_link(hardware)
     nodes = profiles["nodes"].fillna(np.ceil(profiles["accelerators"] / 8)).clip(lower=1)
     out["devices_per_node"] = (profiles["accelerators"] / nodes).clip(lower=1)
-    out["network_bytes_per_s"] = _network(profiles, out["hardware_year"])
+    out["network_bytes_per_s"] = network_bytes_per_s(
+        profiles["interconnect"], out["hardware_year"].to_numpy()
+    )
     out["fused_attention"] = (out["hardware_year"] >= FUSED_ATTENTION_SINCE).astype(float)
-
-
-def _network(profiles: pd.DataFrame, year: pd.Series) -> FloatArray:
-    """Return bandwidth between machines, as stated or by hardware year [bytes/s]."""
-    text = profiles["interconnect"].str.lower()
-    found = text.str.extract(r"(?:(\d+)\s*x)?[^;,]*?(\d+)\s*g(?:b|bit|bps)/?s?(?:ec)?\b")
-    many = found[0].astype(float).fillna(1.0)
-    stated = many * found[1].astype(float)
-    plausible = stated.between(5, 6400) & ~text.str.contains("nvlink|nvswitch|xgmi|pcie")
-    usual = usual_network(year.to_numpy(float))
-    return np.where(plausible, stated.fillna(0) * GBIT_PER_S, usual)
 
 
 def _context_columns(out: pd.DataFrame, profiles: pd.DataFrame) -> None:
@@ -181,8 +200,7 @@ def _context_columns(out: pd.DataFrame, profiles: pd.DataFrame) -> None:
         [STACK_CODES[name] for name in STACK_WORDS],
         STACK_CODES["other"],
     )
-    tuned = profiles["source"].str.startswith("mlperf")
-    out["stack_code"] = np.where(tuned, STACK_CODES["tuned"], stack)
+    out["stack_code"] = np.where(_is_tuned(profiles), STACK_CODES["tuned"], stack)
     newest = out["hardware_year"].fillna(2020) + 1
     out["year"] = profiles["year"].astype(float).fillna(newest)
 
@@ -190,11 +208,14 @@ def _context_columns(out: pd.DataFrame, profiles: pd.DataFrame) -> None:
 def _missing(out: pd.DataFrame, profiles: pd.DataFrame) -> pd.Series:
     checks = {
         "the accelerator is unknown": out["peak_flops"].isna() | out["memory_bytes_per_s"].isna(),
-        "neither FLOPs nor shape of the model are known": out["forward_flops_per_sample"].isna(),
+        "neither FLOPs nor shape of the model are known": ~(out["forward_flops_per_sample"] > 0),
         "the global batch is not stated": ~(out["global_batch"] > 0),
         "the number of accelerators is not stated": ~(profiles["accelerators"] > 0),
-        "the parameter count is absurd": ~out["params"].between(1e2, 1e14),
+        "the parameter count is absurd": ~out["params"].between(*PLAUSIBLE_PARAMS),
+        "the layer count is absurd": ~out["layers"].between(*PLAUSIBLE_LAYERS),
     }
+    numbers = out.replace([np.inf, -np.inf], np.nan)
+    checks["a number of the run is missing or infinite"] = numbers.isna().any(axis=1)
     reason = pd.Series("", index=out.index)
     for text, failed in checks.items():
         reason = reason.mask((reason == "") & failed, text)

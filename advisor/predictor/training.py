@@ -52,7 +52,8 @@ def training_table(profiles: pd.DataFrame, catalog: Catalog) -> TrainingTable:
     names = ("forward_flops_per_sample", "backward_ratio", "global_batch", "peak_flops")
     forward, backward, batch, peak = (runs[name].to_numpy(float) for name in names)
     devices = profiles["accelerators"].to_numpy(float)
-    share = training_flops(forward, backward, 0.0) * batch / (step * devices * peak)
+    with np.errstate(all="ignore"):  # what is zero, missing or absurd is left out below
+        share = training_flops(forward, backward, 0.0) * batch / (step * devices * peak)
     plausible = (share > LEAST_UTILISATION) & (share < MOST_UTILISATION)
     usable = (runs["reason"] == "").to_numpy() & (step > 0) & plausible
     rows = np.flatnonzero(usable)
