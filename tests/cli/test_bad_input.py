@@ -40,7 +40,7 @@ BAD = {
     "batch of nothing": (("advise", *JOB, "--global-batch", "0"), 2, ["--global-batch", "above 0"]),
     "part of a batch": (("advise", *JOB, "--global-batch", "1.5"), 2, ["whole number"]),
     "enormous batch": (("advise", *JOB, "--global-batch", "1e308 T"), 2, ["--global-batch"]),
-    "sequence too long": (("advise", *JOB, "--seq-len", "1e12"), 2, ["10,000,000", "usually trained with 4,096"]),
+    "sequence too long": (("advise", *JOB, "--seq-len", "1e12"), 2, ["usually trained with 4,096"]),
     "unknown precision": (("advise", *JOB, "--precision", "int8"), 2, ["int8", "bf16"]),
     "unknown tuning": (("advise", *JOB, "--finetune", "magic"), 2, ["magic", "qlora"]),
     "unknown cloud": (("advise", *JOB, "--cloud", "asw"), 2, ["unknown cloud “asw”", "aws"]),
