@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -180,6 +181,23 @@ def test_today_is_priced_at_its_lowest_trusted_on_demand_price(today: Plan, engi
     assert today.offer.usd_per_h == own["usd_per_h"].min()
     assert str(today.cluster) == "4 × p4d.24xlarge"
     assert 0 < today.deadline_probability < 1
+
+
+def test_today_is_not_priced_at_an_offer_that_is_not_trusted(
+    workload: Workload, engine: Engine, today: Plan
+) -> None:
+    catalog = engine.catalog
+    offers = catalog.offers.copy()
+    own = (
+        (offers["instance_type"] == "p4d.24xlarge")
+        & (offers["market"] == "on_demand")
+        & (offers["usd_per_h"] == today.offer.usd_per_h)
+    )
+    offers.loc[own, "rankable"] = False
+    doubted = replace(catalog, tables=replace(catalog.tables, offers=offers))
+    plan = current_plan("4 x p4d.24xlarge", workload, replace(engine, catalog=doubted))
+    assert plan.offer.market == "on_demand"
+    assert plan.offer.usd_per_h > today.offer.usd_per_h
 
 
 def test_today_has_the_same_allowance_for_retries_as_the_picks(

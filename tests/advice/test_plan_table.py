@@ -84,6 +84,22 @@ def test_at_the_price_of_a_flip_another_plan_is_the_cheapest(table: Evaluated) -
     assert flip.now == f"now {usd(own['usd_per_h'])}"
 
 
+def test_at_the_step_of_a_flip_another_plan_is_the_cheapest(table: Evaluated) -> None:
+    result = select(table, Constraints())
+    cheapest = result.picks["cheapest"]
+    flip = next(
+        f for f in flips(table, result.rows, cheapest, Constraints()) if f.change.startswith("Step")
+    )
+    plans, own = table.plans, table.plans.iloc[cheapest]
+    text, unit = flip.change.removeprefix("Step above ").split("\xa0")
+    step_s = float(text) * {"ms": 1e-3, "s": 1.0, "min": 60.0}[unit]
+    now_s = float(table.best.prediction.step_s[own["entry"]])
+    rate = own["machines"] * own["usd_per_h"]
+    for factor, dearer in ((1.02, True), (0.98, False)):
+        longer_h = own["training_h"] * (step_s * factor / now_s - 1)
+        assert (own["cost_usd"] + rate * longer_h > plans["cost_usd"][flip.row]) == dearer
+
+
 def test_a_plan_that_is_not_the_cheapest_says_when_it_would_be(table: Evaluated) -> None:
     result = select(table, Constraints())
     fastest = result.picks["fastest"]
