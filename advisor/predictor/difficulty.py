@@ -15,16 +15,18 @@ SEEN: Final = 0
 NEW_SCALE: Final = 1
 NEW_MODEL: Final = 2
 NEW_GPU: Final = 3
-# What is easier than each: on a new accelerator every model is a new one.
-EASIER: Final = (SEEN, SEEN, SEEN, NEW_MODEL)
+NEW_BOTH: Final = 4
+# What is easier than each: an interval is never narrower than for an easier question.
+EASIER: Final = ((), (SEEN,), (SEEN,), (SEEN,), (NEW_MODEL, NEW_GPU))
 # Twice the largest measured cluster of a kind is still its scale.
 SCALE_REACH: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Accelerators, their pairs with models, and scales in the training data."""
+    """Models, accelerators, their pairs, and scales in the training data."""
 
+    models: frozenset[tuple[float, ...]]
     accelerators: frozenset[tuple[float, ...]]
     pairs: frozenset[tuple[float, ...]]
     most_devices: dict[int, float]
@@ -35,19 +37,30 @@ class Seen:
         kinds = kind_of(jobs)
         most = {k: float(jobs.devices[kinds == k].max()) for k in np.unique(kinds).tolist()}
         return cls(
+            models=frozenset(model_keys(jobs)),
             accelerators=frozenset(accelerator_keys(jobs)),
             pairs=frozenset(pair_keys(jobs)),
             most_devices=most,
         )
 
     def difficulty(self, jobs: Jobs) -> np.ndarray:
-        """Return SEEN, NEW_SCALE, NEW_MODEL or NEW_GPU for every job, shape (n,)."""
-        new_gpu = np.array([key not in self.accelerators for key in accelerator_keys(jobs)], bool)
-        new_model = np.array([key not in self.pairs for key in pair_keys(jobs)], bool)
+        """Return how hard every job is, shape (n,).
+
+        NEW_BOTH is a model and an accelerator that are not seen; NEW_GPU an accelerator alone;
+        NEW_MODEL a model that is not seen on the job's accelerator and stack; NEW_SCALE a
+        cluster beyond what was measured.
+        """
+        unheard = _absent(model_keys(jobs), self.models)
+        new_gpu = _absent(accelerator_keys(jobs), self.accelerators)
+        new_model = _absent(pair_keys(jobs), self.pairs)
         kinds = kind_of(jobs)
         reach = SCALE_REACH * np.array([self.most_devices.get(k, 0.0) for k in range(len(KINDS))])
         new_scale = jobs.devices > reach[kinds]
-        return np.select([new_gpu, new_model, new_scale], [NEW_GPU, NEW_MODEL, NEW_SCALE], SEEN)
+        return np.select(
+            [new_gpu & unheard, new_gpu, new_model, new_scale],
+            [NEW_BOTH, NEW_GPU, NEW_MODEL, NEW_SCALE],
+            SEEN,
+        )
 
 
 def group_of(difficulty: np.ndarray, jobs: Jobs) -> np.ndarray:
@@ -81,3 +94,7 @@ def pair_keys(jobs: Jobs) -> list[tuple[float, ...]]:
 
 def _keys(*columns: FloatArray) -> list[tuple[float, ...]]:
     return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def _absent(keys: list[tuple[float, ...]], known: frozenset[tuple[float, ...]]) -> np.ndarray:
+    return np.array([key not in known for key in keys], dtype=bool)

@@ -36,9 +36,10 @@ class GroupConformal(BaseEstimator):  # type: ignore[misc]
         Width gained per unit of distance.
     siblings : int
         Groups ``k · siblings … (k+1) · siblings - 1`` are family k.
-    easier : tuple of int
-        For every family the one that asks an easier question: an interval is never narrower
-        than that of the same sibling there. By default no family is easier than another.
+    easier : tuple of tuples of int
+        For every family those that ask easier questions: an interval is never narrower than
+        that of the same sibling there, and equal to the widest of them where there are no
+        residuals. By default no family is easier than another.
 
     Attributes
     ----------
@@ -56,7 +57,7 @@ class GroupConformal(BaseEstimator):  # type: ignore[misc]
         level: float = 0.9,
         growth: float = 0.1,
         siblings: int = 1,
-        easier: tuple[int, ...] = (),
+        easier: tuple[tuple[int, ...], ...] = (),
     ) -> None:
         self.level = level
         self.growth = growth
@@ -111,12 +112,12 @@ class GroupConformal(BaseEstimator):  # type: ignore[misc]
 
     def _width(self, key: int) -> float:
         family, sibling = divmod(key, self.siblings)
-        of_family = self.family_half_width_.get(family, self.pooled_half_width_)
-        own = self.half_width_.get(key, of_family)
-        easier = self.easier[family] if family < len(self.easier) else family
-        if easier == family:
-            return own
-        return max(own, self._width(easier * self.siblings + sibling))
+        below = self.easier[family] if family < len(self.easier) else ()
+        floors = [self._width(other * self.siblings + sibling) for other in below]
+        if key in self.half_width_ or family in self.family_half_width_ or not floors:
+            of_family = self.family_half_width_.get(family, self.pooled_half_width_)
+            floors.append(self.half_width_.get(key, of_family))
+        return max(floors)
 
     def _scale(self, distance: FloatArray) -> FloatArray:
         return 1 + self.growth * distance

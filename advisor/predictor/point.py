@@ -14,6 +14,7 @@ from advisor.predictor.costs import costs_of, fit_costs
 from advisor.predictor.features import feature_matrix
 from advisor.predictor.jobs import Jobs
 from advisor.predictor.residual import FadingRegressor
+from advisor.predictor.threads import one_thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,8 @@ class PointModel:
     def fit(cls, jobs: Jobs, step_s: FloatArray) -> Self:
         """Fit to measured steps [s]."""
         log_step = np.log(step_s)
-        costs = fit_costs(jobs, log_step)
+        with one_thread():
+            costs = fit_costs(jobs, log_step)
         parts = step_columns(jobs, costs_of(jobs, costs))
         learner = FadingRegressor()
         learner.fit(feature_matrix(jobs, parts), log_step - np.log(parts.total_s))

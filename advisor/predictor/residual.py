@@ -11,21 +11,12 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from advisor.predictor.arrays import FloatArray
+from advisor.predictor.threads import one_thread
 
 # At this many times the usual gap between training points the correction has faded by half.
 NEAR: Final = 6.0
-
-
-def _one_thread() -> threadpool_limits:
-    """Keep the trees on one thread.
-
-    They are small: threads wait for each other at every split, which on two idle cores gains
-    nothing and on busy ones makes a fit of one second take thirty.
-    """
-    return threadpool_limits(limits=1, user_api="openmp")
 
 
 class FadingRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -78,13 +69,13 @@ class FadingRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             early_stopping=False,
             random_state=0,
         )
-        with _one_thread():
-            self.learner_ = learner.fit(features, target)
-        self.n_iter_ = self.learner_.n_iter_
         self.scaler_ = StandardScaler().fit(features)
         points = np.unique(self.scaler_.transform(features), axis=0)
         self.neighbours_ = NearestNeighbors(n_neighbors=1, algorithm="brute").fit(points)
-        self.gap_ = self._usual_gap(points)
+        with one_thread():
+            self.learner_ = learner.fit(features, target)
+            self.gap_ = self._usual_gap(points)
+        self.n_iter_ = self.learner_.n_iter_
         return self
 
     def predict(self, X: ArrayLike, distance: FloatArray | None = None) -> FloatArray:  # noqa: N803
@@ -95,7 +86,7 @@ class FadingRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         features = validate_data(self, X, reset=False, dtype=np.float64)
         gaps = self._distance(features) if distance is None else distance
-        with _one_thread():
+        with one_thread():
             correction: FloatArray = self.learner_.predict(features)
         return correction / (1 + (gaps / self.near) ** 2)
 

@@ -37,11 +37,9 @@ def fill_language_shapes(
         is known.
     """
     vocabulary = vocab.fillna(DEFAULT_VOCAB)
-    usual_width = 128 * (WIDTH_COEFFICIENT * params**WIDTH_EXPONENT / 128).round().clip(lower=1)
-    width = hidden.fillna(usual_width)
+    width = hidden.fillna(_usual_width(params))
     embedding = vocabulary * width
-    block = (params - embedding).clip(lower=params * 0.3)
-    depth = layers.fillna((block / (12 * width**2)).round().clip(lower=1))
+    depth = layers.fillna(_usual_depth(params, width, embedding))
     total = params.fillna(12 * depth * width**2 + embedding)
     # A look-up costs nothing, but the output projection has the embedding's size.
     active = active_params.fillna(total)
@@ -62,3 +60,14 @@ def fill_language_shapes(
         "attention_elements_per_sample": 2.5 * depth * heads * tokens**2,
         "boundary_elements_per_sample": tokens * width,
     }
+
+
+def _usual_width(params: pd.Series) -> pd.Series:
+    """Return the width of a model of so many parameters, a multiple of 128."""
+    return 128 * (WIDTH_COEFFICIENT * params**WIDTH_EXPONENT / 128).round().clip(lower=1)
+
+
+def _usual_depth(params: pd.Series, width: pd.Series, embedding: pd.Series) -> pd.Series:
+    """Return the layers that make up the parameters at a width; at least 30 % are in layers."""
+    block = (params - embedding).clip(lower=params * 0.3)
+    return (block / (12 * width**2)).round().clip(lower=1)

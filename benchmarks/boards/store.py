@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pandas as pd
+from joblib import Parallel, delayed
 
 from advisor.predictor.held_out import folds
 from advisor.predictor.model import StepTimeModel
@@ -16,6 +17,7 @@ from benchmarks.boards.scoring import HeldOut, score
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from advisor.predictor.arrays import FloatArray
     from benchmarks.boards.context import Context
     from benchmarks.report import Row
 
@@ -70,17 +72,28 @@ def leave_each_out(table: TrainingTable, labels: np.ndarray, tested: list[str]) 
     """
     predicted = np.full(len(labels), np.nan)
     sigma = np.full(len(labels), np.nan)
-    for label in tested:
-        held = labels == label
-        model = PointModel.fit(table.jobs.take(~held), table.step_s[~held])
-        predicted[held] = model.predict(table.jobs.take(held))[0].total_s
     dealt = np.where(np.isin(labels, tested), labels, "")
-    for fold in folds(dealt, COVERAGE_FOLDS):
-        held = fold & (dealt != "")
-        if held.any():
-            rest = ~held
-            known = table.take(rest)
-            fitted = StepTimeModel.fit(known.jobs, known.step_s, known.config, known.source)
-            sigma[held] = fitted.predict(table.jobs.take(held)).log_sigma
+    alone = [labels == label for label in tested]
+    dozens = [fold & (dealt != "") for fold in folds(dealt, COVERAGE_FOLDS)]
+    dozens = [held for held in dozens if held.any()]
+    # Whole processes: the fits hold the interpreter's lock most of the time.
+    with Parallel(n_jobs=-1) as parallel:
+        points = parallel(delayed(_point)(table, held) for held in alone)
+        spreads = parallel(delayed(_spread)(table, held) for held in dozens)
+    for held, values in zip(alone, points, strict=True):
+        predicted[held] = values
+    for held, values in zip(dozens, spreads, strict=True):
+        sigma[held] = values
     scored = ~np.isnan(predicted)
     return HeldOut(table.step_s[scored], predicted[scored], sigma[scored])
+
+
+def _point(table: TrainingTable, held: np.ndarray) -> FloatArray:
+    model = PointModel.fit(table.jobs.take(~held), table.step_s[~held])
+    return model.predict(table.jobs.take(held))[0].total_s
+
+
+def _spread(table: TrainingTable, held: np.ndarray) -> FloatArray:
+    known = table.take(~held)
+    model = StepTimeModel.fit(known.jobs, known.step_s, known.config, known.source)
+    return model.predict(table.jobs.take(held)).log_sigma

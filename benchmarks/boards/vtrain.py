@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pandas as pd
+from joblib import Parallel, delayed
 
 from advisor.predictor.model import StepTimeModel
 from advisor.predictor.training import training_table
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from advisor.predictor.jobs import Jobs
+    from advisor.predictor.model import Prediction
+    from advisor.predictor.training import TrainingTable
     from benchmarks.boards.context import Context
 
 BARS: Final = {"vtrain_single": 2.0, "vtrain_multi": 8.0}
@@ -76,13 +80,19 @@ def _board(context: Context, board: str) -> Iterator[Row]:
     group = (frame["hidden"].astype(str) + "x" + frame["layers"].astype(str)).to_numpy()[own.rows]
     predicted = np.empty(len(group))
     sigma = np.empty(len(group))
-    for label in np.unique(group):
-        held = group == label
-        training = stack(context.shipped, own.take(~held))
-        model = StepTimeModel.fit(training.jobs, training.step_s, training.config, training.source)
-        prediction = model.predict(own.jobs.take(held))
+    groups = [group == label for label in np.unique(group)]
+    predictions = Parallel(n_jobs=-1)(
+        delayed(_predict)(stack(context.shipped, own.take(~held)), own.jobs.take(held))
+        for held in groups
+    )
+    for held, prediction in zip(groups, predictions, strict=True):
         predicted[held], sigma[held] = prediction.step_s, prediction.log_sigma
     yield from score(board, HeldOut(own.step_s, predicted, sigma), {"mape": BARS[board]})
     yield Row(f"{board}.n_refused", float(len(frame) - len(own.rows)), "rows")
     for peer, value in PEERS[board].items():
         yield Row(f"peer.{peer}.{board}.mape", value, "%")
+
+
+def _predict(training: TrainingTable, jobs: Jobs) -> Prediction:
+    model = StepTimeModel.fit(training.jobs, training.step_s, training.config, training.source)
+    return model.predict(jobs)

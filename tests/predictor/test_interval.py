@@ -85,9 +85,11 @@ def test_a_harder_question_is_never_answered_more_surely() -> None:
     groups = np.repeat([0, 1], 500)
     residual = np.random.default_rng(0).normal(0, np.repeat([1.0, 0.1], 500))
     free = GroupConformal().fit(groups, np.zeros(1000), residual)
-    ordered = GroupConformal(easier=(0, 0)).fit(groups, np.zeros(1000), residual)
+    ordered = GroupConformal(easier=((), (0,), (0, 1))).fit(groups, np.zeros(1000), residual)
     assert free.half_width([1], [0.0]) < free.half_width([0], [0.0])
     assert ordered.half_width([1], [0.0]) == ordered.half_width([0], [0.0])
+    # Nothing is known of family 2 but that it is harder than both.
+    assert ordered.half_width([2], [0.0]) == ordered.half_width([0], [0.0])
 
 
 def test_a_source_of_many_rows_does_not_speak_for_all() -> None:
@@ -128,9 +130,9 @@ def test_weights_are_equal_over_sources_and_then_over_models() -> None:
 
 
 def test_it_is_an_estimator_that_can_be_cloned_and_set() -> None:
-    original = GroupConformal(level=0.8, growth=0.2, siblings=4, easier=(0, 0))
+    original = GroupConformal(level=0.8, growth=0.2, siblings=4, easier=((), (0,)))
     assert original.get_params() == {
-        "level": 0.8, "growth": 0.2, "siblings": 4, "easier": (0, 0)
+        "level": 0.8, "growth": 0.2, "siblings": 4, "easier": ((), (0,))
     }  # fmt: skip
     copy = clone(original.fit(*synthetic(100, 0)))
     assert copy.get_params() == original.get_params()

@@ -15,6 +15,7 @@ from advisor.core.errors import UnknownNameError
 from advisor.predictor.baseline import step_columns
 from advisor.predictor.costs import KINDS, costs_of, kind_of, kind_of_family
 from advisor.predictor.difficulty import (
+    NEW_BOTH,
     NEW_GPU,
     NEW_MODEL,
     NEW_SCALE,
@@ -99,7 +100,8 @@ def test_what_identifies_a_model_and_an_accelerator() -> None:
         ({"params": 2 * BASE["params"]}, NEW_MODEL),
         ({"stack_code": 4.0}, NEW_MODEL),
         ({"memory_bytes": 192e9}, NEW_GPU),
-        ({"memory_bytes": 192e9, "params": 1e9, "data_parallel": 1e4}, NEW_GPU),
+        ({"memory_bytes": 192e9, "data_parallel": 1e4}, NEW_GPU),
+        ({"memory_bytes": 192e9, "params": 1e9}, NEW_BOTH),
         ({"family_code": 6.0}, NEW_MODEL),
     ],
 )

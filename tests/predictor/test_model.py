@@ -11,7 +11,7 @@ import pytest
 from advisor.core.errors import PredictionError
 from advisor.predictor import held_out
 from advisor.predictor.costs import START, fit_costs, kind_of
-from advisor.predictor.difficulty import NEW_GPU, NEW_MODEL, NEW_SCALE, SEEN
+from advisor.predictor.difficulty import NEW_BOTH, NEW_GPU, NEW_MODEL, NEW_SCALE, SEEN
 from advisor.predictor.held_out import folds, held_out_residuals
 from advisor.predictor.jobs import Jobs
 from advisor.predictor.model import PointModel, StepTimeModel
@@ -86,7 +86,7 @@ def test_intervals_cover_an_accelerator_not_seen(some) -> None:
     v100 = some.jobs.hardware_year == 2017
     model = fit(some.take(~v100))
     prediction = model.predict(some.jobs.take(v100))
-    assert set(prediction.difficulty.tolist()) == {NEW_GPU}
+    assert set(prediction.difficulty.tolist()) <= {NEW_GPU, NEW_BOTH}
     miss = np.abs(np.log(some.step_s[v100] / prediction.step_s))
     assert (miss <= prediction.log_half_width).mean() >= 0.8
 
@@ -135,6 +135,7 @@ def measured(shipped: TrainingTable) -> Jobs:
     [
         (FUTURE, NEW_GPU),
         (PAST, NEW_GPU),
+        (PAST | {"params": 2.2e9, "active_params": 2.2e9}, NEW_BOTH),
         ({"data_parallel": 1e5, "global_batch": 2e5}, NEW_SCALE),
         ({"data_parallel": 1e4, "global_batch": 2e4}, SEEN),  # MLPerf has gone there
         ({"family_code": 6.0, "params": 3e8, "active_params": 3e8}, NEW_MODEL),
@@ -204,7 +205,7 @@ def test_the_difficulty_of_a_held_out_run_is_what_the_rest_says_of_it(some) -> N
     language = some.take(np.flatnonzero(some.jobs.family_code == 0)[:150])
     held = held_out_residuals(language.jobs, language.step_s, language.config, language.source)
     assert set((held.groups % 4).tolist()) == {0}
-    assert set((held.groups // 4).tolist()) <= {SEEN, NEW_SCALE, NEW_MODEL, NEW_GPU}
+    assert set((held.groups // 4).tolist()) <= {SEEN, NEW_SCALE, NEW_MODEL, NEW_GPU, NEW_BOTH}
     # Configurations, models and accelerators once each; the large ones once more.
     large = np.count_nonzero(language.jobs.devices >= 128)
     assert len(held.residual) == 3 * 150 + large
