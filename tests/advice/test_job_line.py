@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor import zoo
@@ -156,6 +156,7 @@ def test_a_broken_configuration_is_refused_by_who_reads_it(text: str) -> None:
         parse_job(text).job.workload()
 
 
+@settings(deadline=None)
 @given(st.text(max_size=60))
 def test_any_text_is_read_or_refused_in_words(text: str) -> None:
     with suppress(InvalidInputError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor import catalog as catalogs
@@ -67,6 +67,7 @@ def test_a_name_of_several_clouds_says_how_to_write_it() -> None:
     assert "lambda" in str(caught.value)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=30))
 def test_any_text_is_read_or_refused_in_words(text: str) -> None:
     with suppress(InvalidInputError):

@@ -43,7 +43,7 @@ def picked(plans: pd.DataFrame, limits: Constraints) -> tuple[dict[str, int], np
     return (pick_rows(plans, rows, limits) if len(rows) else {}), rows
 
 
-@settings(deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(some_plans, st.none() | st.floats(0.5, 50))
 def test_picks_are_what_their_names_say(plans: pd.DataFrame, deadline_h: float | None) -> None:
     limits = Constraints(markets=None, deadline_h=deadline_h)
@@ -64,7 +64,7 @@ def test_picks_are_what_their_names_say(plans: pd.DataFrame, deadline_h: float |
     assert not beaten.any()
 
 
-@settings(deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(some_plans, st.none() | st.floats(0.5, 50))
 def test_the_safest_has_the_least_risk_at_a_fair_price(
     plans: pd.DataFrame, deadline_h: float | None
@@ -91,7 +91,7 @@ def test_the_safest_has_the_least_risk_at_a_fair_price(
     assert safest["cost_usd"] == known["cost_usd"].min()
 
 
-@settings(deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(some_plans)
 def test_picks_do_not_depend_on_plans_outside_the_limits(plans: pd.DataFrame) -> None:
     limits = Constraints(markets=None, budget_usd=100.0)
@@ -151,7 +151,7 @@ def test_a_single_plan_is_everything_at_once() -> None:
     assert "more than" not in said["safest"]
 
 
-@settings(deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(some_plans, st.floats(0.5, 50))
 def test_reasons_contain_the_numbers_they_claim(plans: pd.DataFrame, deadline_h: float) -> None:
     limits = Constraints(markets=None, deadline_h=deadline_h)

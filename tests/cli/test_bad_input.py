@@ -7,11 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from command_line import (  # noqa: F401 - fixtures
+    advisor_fixture,
+    run_fixture,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from conftest import Ran
+    from command_line import Ran
 
 MODEL = ("--model", "llama-2-7b")
 JOB = (*MODEL, "--tokens", "10e9")

@@ -6,6 +6,10 @@ import csv
 from typing import TYPE_CHECKING
 
 import pytest
+from command_line import (  # noqa: F401 - fixtures
+    advisor_fixture,
+    run_fixture,
+)
 
 from advisor import catalog as catalogs
 from advisor import zoo
@@ -19,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from conftest import Ran
+    from command_line import Ran
 
 JOB = ("--model", "llama-2-7b", "--tokens", "10e9", "--seq-len", "4096", "--global-batch", "1024")
 KEYS = {"picks", "pareto", "candidates_considered", "removed_by", "workload", "catalog",

@@ -6,6 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from search_fixtures import (  # noqa: F401 - fixtures
+    catalog_fixture,
+    llama_fixture,
+    physics_fixture,
+    table_fixture,
+)
 
 from advisor import zoo
 from advisor.catalog import Catalog

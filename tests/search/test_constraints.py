@@ -11,6 +11,12 @@ import pandas as pd
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from search_fixtures import (  # noqa: F401 - fixtures
+    catalog_fixture,
+    llama_fixture,
+    physics_fixture,
+    table_fixture,
+)
 
 from advisor.advice.plans import deadline_probability
 from advisor.core.errors import InvalidInputError
@@ -76,7 +82,7 @@ def allowed(plan: dict[str, Any], limits: Constraints) -> bool:
     )  # fmt: skip
 
 
-@settings(deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(tables, all_limits)
 def test_what_is_left_is_what_a_loop_leaves_and_what_is_removed_adds_up(
     plans: pd.DataFrame, limits: Constraints
@@ -152,7 +158,7 @@ def test_what_is_given_are_the_limits_that_differ_from_none_at_all() -> None:
     assert limits.without("clouds").given() == ["markets", "deadline_h"]
 
 
-@settings(deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(tables, st.floats(0.5, 0.99), st.floats(0.1, 1e4))
 def test_the_deadline_filter_and_the_chance_of_a_plan_agree(
     plans: pd.DataFrame, chance: float, deadline_h: float
@@ -163,7 +169,7 @@ def test_the_deadline_filter_and_the_chance_of_a_plan_agree(
     assert ((needed <= deadline_h) == (met >= chance))[clear].all()
 
 
-@settings(deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(tables, st.floats(0.01, 0.99))
 def test_hours_at_a_chance_are_met_with_that_chance(plans: pd.DataFrame, chance: float) -> None:
     for row, needed in enumerate(hours_at_chance(plans, chance)):
@@ -189,7 +195,7 @@ def step_below(value: float) -> float:
     return below if below >= 10 * unit * (1 - 1e-9) else value - unit / 10
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(tables, all_limits)
 def test_every_relaxation_makes_it_feasible_and_no_smaller_one_does(
     plans: pd.DataFrame, limits: Constraints
@@ -222,7 +228,7 @@ def test_every_relaxation_makes_it_feasible_and_no_smaller_one_does(
             assert not apply(plans, smaller)[0].any()
 
 
-@settings(deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(tables, all_limits)
 def test_a_limit_that_alone_blocks_everything_is_among_the_ways(
     plans: pd.DataFrame, limits: Constraints

@@ -10,6 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from plain_search import plain_search
+from search_fixtures import (  # noqa: F401 - fixtures
+    catalog_fixture,
+    catalog_of_fixture,
+    llama_fixture,
+    physics_fixture,
+    table_fixture,
+)
 
 from advisor import zoo
 from advisor.catalog import Catalog

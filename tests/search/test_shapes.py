@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from search_fixtures import (  # noqa: F401 - fixtures
+    catalog_fixture,
+)
 
 from advisor.catalog import Catalog
 from advisor.search.hardware import hardware_table, machine_columns, predictable

@@ -6,6 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from plain_search import plain_search
+from search_fixtures import (  # noqa: F401 - fixtures
+    catalog_fixture,
+    physics_fixture,
+)
 
 from advisor import zoo
 from advisor.catalog import Catalog

@@ -52,31 +52,31 @@ class Physics:
         )
 
 
-@pytest.fixture(scope="session")
-def physics() -> Physics:
+@pytest.fixture(name="physics", scope="session")
+def physics_fixture() -> Physics:
     return Physics(dict.fromkeys(range(len(KINDS)), START))
 
 
-@pytest.fixture(scope="session")
-def catalog() -> Catalog:
+@pytest.fixture(name="catalog", scope="session")
+def catalog_fixture() -> Catalog:
     return catalogs.load()
 
 
-@pytest.fixture(scope="session")
-def llama() -> Workload:
+@pytest.fixture(name="llama", scope="session")
+def llama_fixture() -> Workload:
     return zoo.build_workload(
         zoo.resolve("llama-2-7b"), tokens=10e9, sample_size=4096, global_batch=1024
     )
 
 
-@pytest.fixture(scope="session")
-def table(llama: Workload, catalog: Catalog, physics: Physics) -> Evaluated:
+@pytest.fixture(name="table", scope="session")
+def table_fixture(llama: Workload, catalog: Catalog, physics: Physics) -> Evaluated:
     """The whole catalog searched for Llama-2-7B; not to be changed."""
     return evaluate(llama, catalog, physics, SearchOptions())
 
 
-@pytest.fixture(scope="session")
-def catalog_of(catalog: Catalog) -> Callable[..., Catalog]:
+@pytest.fixture(name="catalog_of", scope="session")
+def catalog_of_fixture(catalog: Catalog) -> Callable[..., Catalog]:
     """Makes a catalog of some instance types only."""
 
     def make(*instance_types: str) -> Catalog:

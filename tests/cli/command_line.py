@@ -35,8 +35,8 @@ class Ran:
         return json.loads(self.out, parse_constant=refuse)
 
 
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
+@pytest.fixture(name="run")
+def run_fixture(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
     """Runs a command that needs no engine."""
 
     def call(*arguments: str) -> Ran:
@@ -49,8 +49,8 @@ def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
     return call
 
 
-@pytest.fixture
-def advisor(
+@pytest.fixture(name="advisor")
+def advisor_fixture(
     run: Callable[..., Ran], engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., Ran]:
     """Runs a command with the trained engine."""
