@@ -59,10 +59,10 @@ _NUMBER_FIELD: Final = re.compile(
 _ARGS_FIELDS: Final = ("correlation", "device", "stream", "name", "Device Type", "Total Allocated")
 
 
-def decode(chunk: bytes) -> list[Event] | None:
-    """Return the events of a piece of an event array, None where it is not valid."""
+def decode(text: bytes, end: int | None = None) -> list[Event] | None:
+    """Return the events of a piece of an event array up to `end`, None where it is not valid."""
     try:
-        return _MANY.decode(b"[" + chunk + b"]")
+        return _MANY.decode(b"".join((b"[", memoryview(text)[:end], b"]")))
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
         return None
 

@@ -23,7 +23,7 @@ _ARRAY: Final = re.compile(rb'"traceEvents"\s*:\s*\[')
 _END: Final = re.compile(rb'(?:\}\s*,?|\A)\s*(\])\s*(?=,\s*"|\}|\Z)')
 _ANY_START: Final = re.compile(rb"\}\s*,\s*(?=\{)")
 _TAIL_BYTES: Final = 2**16
-_FOOTER_BYTES: Final = 2**20
+_FOOTER_BYTES: Final = 2**24
 _UNUSUAL_BYTES: Final = 2**23
 _MOST_ENDS: Final = 64
 _MOST_JOINED: Final = 8
@@ -38,6 +38,8 @@ class ChromeTrace:
     ----------
     meta : dict
         Top-level entries beside the events.
+    meta_broken : bool
+        Whether what stands behind the events is no valid JSON.
     events : int
         Number of events.
     mended, lost : int
@@ -70,11 +72,11 @@ class ChromeTrace:
         """
         with self._source.open() as stream:
             rest = self._find_array(stream)
-            for events in self._events(stream, rest):
-                self.events += len(events)
+            for batch in self._batches(stream, rest):
+                self.events += len(batch)
                 if self.events > self._source.limits.events:
                     raise self._too_large("events", self._source.limits.events)
-                yield events
+                yield batch
 
     def _find_array(self, stream: Stream) -> bytes:
         """Read up to the event array, and return what of the array was read with it."""
@@ -104,16 +106,16 @@ class ChromeTrace:
                 return found.end()
         return None
 
-    def _events(self, stream: Stream, buffer: bytes) -> Iterator[list[Event]]:
+    def _batches(self, stream: Stream, buffer: bytes) -> Iterator[list[Event]]:
         block = stream.read()
         while block:
             buffer += block
             block = stream.read()  # the last block is treated apart: it holds the footer
-            cut = _last_start(buffer)
-            if not block or cut is None:
+            cut = _last_start(buffer) if block else None
+            if cut is None:
                 self._check_length(buffer)
                 continue
-            events = decode(buffer[:cut])
+            events = decode(buffer, cut)
             if events is None and closing(buffer) is not None:
                 buffer += block + self._all_of(stream)
                 break
@@ -126,7 +128,12 @@ class ChromeTrace:
         rest = b""
         while more := stream.read():
             rest += more
-            self._check_length(rest)
+            if len(rest) > _FOOTER_BYTES:
+                raise TraceError(
+                    "the trace ends, and much more follows in the same file.",
+                    where=f"{self._source.name}, byte {self._offset:,}",
+                    todo="See whether the file was written twice, and keep one trace.",
+                )
         return rest
 
     def _last_events(self, buffer: bytes) -> list[Event]:
@@ -138,7 +145,7 @@ class ChromeTrace:
             self.cut_off = not self._bare or decode(buffer) is None
             return self._one_by_one(buffer, last_is_cut=True)
         self._read_footer(buffer[end + 1 :])
-        events = decode(buffer[:end])
+        events = decode(buffer, end)
         return self._one_by_one(buffer[:end]) if events is None else events
 
     def _read_footer(self, footer: bytes) -> None:
@@ -147,8 +154,8 @@ class ChromeTrace:
         meta = _loads(b'{"traceEvents":[]' + footer)
         if meta is None:
             self.meta_broken = True
-        else:
-            self.meta.update(meta)
+            meta = _loads_first(b'{"traceEvents":[]' + footer)
+        self.meta.update(meta)
 
     def _one_by_one(self, chunk: bytes, *, last_is_cut: bool = False) -> list[Event]:
         """Decode the events of a chunk of which at least one is not valid."""
@@ -239,3 +246,12 @@ def _loads(text: bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
+
+
+def _loads_first(text: bytes) -> dict[str, Any]:
+    """Return the object at the start of a text, whatever follows it."""
+    try:
+        found, _ = json.JSONDecoder(strict=False).raw_decode(text.decode(errors="replace"))
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}

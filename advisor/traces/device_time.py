@@ -14,7 +14,7 @@ from advisor.traces.scrub import clean
 from advisor.traces.trace import KernelRow, Parts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Hashable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -70,6 +70,8 @@ class DeviceWork:
 
     def __init__(self, most_names: int) -> None:
         self.names = Names(most_names)
+        self.devices: dict[Hashable, int] = {}
+        self._streams: dict[Hashable, int] = {}
         self._start = array("d")
         self._end = array("d")
         self._device = array("q")
@@ -85,17 +87,18 @@ class DeviceWork:
         *,
         start: Sequence[float],
         end: Sequence[float],
-        device: Sequence[int],
-        stream: Sequence[int],
+        device: Iterable[Hashable],
+        stream: Iterable[Hashable],
         names: Iterable[str],
         kind: Sequence[int],
     ) -> None:
-        """Add rows."""
+        """Add rows; devices and streams may be called by anything."""
         number = self.names.number
+        devices, streams = self.devices, self._streams
         self._start.extend(start)
         self._end.extend(end)
-        self._device.extend(device)
-        self._stream.extend(stream)
+        self._device.extend([devices.setdefault(label, len(devices)) for label in device])
+        self._stream.extend([streams.setdefault(label, len(streams)) for label in stream])
         self._name.extend([number(name) for name in names])
         self._kind.extend(kind)
 

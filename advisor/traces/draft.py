@@ -96,13 +96,10 @@ class Draft:
         value = getattr(self, name)
         if value is None:
             return None
-        if (
-            not math.isfinite(value)
-            or value > highest
-            or value < 0
-            or (value == 0 and name not in _MAY_BE_ZERO)
-        ):
-            self.warn(f"The file gives {value:g} as {name}, which is not possible; left out.")
+        low = value < 0 or (value == 0 and name not in _MAY_BE_ZERO)
+        # Compared first: an integer may be too large to become a float.
+        if low or value > highest or not math.isfinite(value):
+            self.warn(f"The file gives {value!s:.20} as {name}, which is not possible; left out.")
             return None
         return float(value)
 

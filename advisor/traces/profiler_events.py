@@ -12,7 +12,7 @@ from advisor.traces.device_time import COPY, KERNEL, DeviceWork
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from advisor.traces.chrome_event import Event, Label
+    from advisor.traces.chrome_event import Event
 
 # The profiler of 2021 wrote the capitals.
 _DEVICE_KINDS: Final = {
@@ -63,17 +63,12 @@ class ProfilerEvents:
         self.peak_bytes = 0.0
         self.foreign: Counter[str] = Counter()
         self.dropped: Counter[str] = Counter()
-        self.devices: dict[Label, int] = {}
-        self._streams: dict[Label, int] = {}
         self._base_us: float | None = None
 
     def add(self, events: Sequence[Event]) -> None:
         """Take what is needed out of a batch."""
         if self._base_us is None:
             self._base_us = next((e.ts for e in events if e.ts), None)
-        self.dropped["with a negative duration"] += sum(
-            1 for e in events if e.dur is not None and e.dur < 0
-        )
         categories = {event.cat for event in events}
         if not categories.isdisjoint(_DEVICE_KINDS):
             self._add_work([e for e in events if e.cat in _DEVICE_KINDS and e.ph == "X"])
@@ -82,10 +77,20 @@ class ProfilerEvents:
         foreign = {c for c in categories if c and _FOREIGN.match(c)}
         if foreign:
             self.foreign.update(e.cat for e in events if e.cat in foreign)
-        for event in events:
-            name = event.name
-            if name and name[0] in "P[":
-                self._add_named(event, name)
+        negative = [e for e in events if e.dur is not None and e.dur < 0]
+        self.dropped["with a negative duration"] += len(negative)
+        names = {event.name for event in events}  # far fewer than events
+        if steps := {name for name in names if name and _STEP.match(name)}:
+            for event in events:
+                if event.name in steps:
+                    self._add_step(event)
+        if "[memory]" in names:
+            samples = [
+                e.args.allocated_bytes or 0.0
+                for e in events
+                if e.name == "[memory]" and e.args and e.args.device_type in _GPU_MEMORY
+            ]
+            self.peak_bytes = max([self.peak_bytes, *samples])
 
     def _add_work(self, events: Sequence[Event]) -> None:
         kept = [e for e in events if self._is_usable(e)]
@@ -96,11 +101,11 @@ class ProfilerEvents:
             start=start,
             end=[at + (e.dur or 0.0) * _US for at, e in zip(start, kept, strict=True)],
             device=[
-                self._index(self.devices, e.pid if a is None or a.device is None else a.device)
+                e.pid if a is None or a.device is None else a.device
                 for e, a in zip(kept, args, strict=True)
             ],
             stream=[
-                self._index(self._streams, e.tid if a is None or a.stream is None else a.stream)
+                e.tid if a is None or a.stream is None else a.stream
                 for e, a in zip(kept, args, strict=True)
             ],
             names=[e.name or "" for e in kept],
@@ -122,10 +127,6 @@ class ProfilerEvents:
             return True
         return False
 
-    @staticmethod
-    def _index(known: dict[Label, int], label: Label) -> int:
-        return known.setdefault(label, len(known))
-
     def _add_launches(self, events: Sequence[Event]) -> None:
         base = self._base_us or 0.0
         kept = [
@@ -136,13 +137,8 @@ class ProfilerEvents:
         self.launch_id.extend([number for number, _ in kept])
         self.launch_s.extend([at for _, at in kept])
 
-    def _add_named(self, event: Event, name: str) -> None:
-        args = event.args
-        if name == "[memory]":
-            if args is not None and args.device_type in _GPU_MEMORY:
-                self.peak_bytes = max(self.peak_bytes, args.allocated_bytes or 0.0)
-            return
-        step = _STEP.match(name)
+    def _add_step(self, event: Event) -> None:
+        step = _STEP.match(event.name or "")
         on_device = event.cat is not None and "gpu" in event.cat.lower()
         if step is None or event.ph != "X" or on_device or not self._is_usable(event):
             return
@@ -150,5 +146,6 @@ class ProfilerEvents:
         end = start + (event.dur or 0.0) * _US
         number = int(step[1])
         # A step is one interval; where threads repeat it, the longest is the step.
-        if number not in self.steps or end - start > self.steps[number][1] - self.steps[number][0]:
+        known = self.steps.get(number, (0.0, 0.0))
+        if end - start > known[1] - known[0]:
             self.steps[number] = (start, end)

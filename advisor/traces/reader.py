@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Final, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Final, Protocol
 
 from advisor.core.errors import TraceError
 from advisor.core.registry import Registry
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 class TraceReader(Protocol):
     """A format of traces or logs. One file per reader in `advisor.traces.readers`.
+
+    A reader of files that hold several runs has a static method ``read_all`` as well, which takes
+    a source and returns a tuple of traces.
 
     Attributes
     ----------
@@ -46,15 +49,6 @@ class TraceReader(Protocol):
         TraceError
             If the file is broken, empty, or holds no run.
         """
-
-
-@runtime_checkable
-class HoldsRuns(Protocol):
-    """What a reader has as well if a file of its format can hold several runs."""
-
-    @staticmethod
-    def read_all(source: Source) -> tuple[Trace, ...]:
-        """Read all runs of a file."""
 
 
 READERS: Final[Registry[type[TraceReader]]] = Registry("trace format", "advisor.traces.readers")

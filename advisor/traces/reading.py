@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Final, TypeVar
 
 from advisor.core.errors import TraceError
 from advisor.traces.archives import files_of, is_tar, is_zip, members, refuse_pickle
 from advisor.traces.job import Part, join
 from advisor.traces.limits import DEFAULT_LIMITS, Limits
-from advisor.traces.reader import HoldsRuns, TraceReader, find_reader
+from advisor.traces.reader import TraceReader, find_reader
 from advisor.traces.source import Source, source_of
 from advisor.traces.trace import Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
+T = TypeVar("T")
 File = str | Path | bytes | IO[bytes]
 
 _PICKLE_PROTOCOLS: Final = (b"\x02", b"\x03", b"\x04", b"\x05")
@@ -46,7 +47,7 @@ def read(file: File, name: str = "", *, limits: Limits = DEFAULT_LIMITS) -> Trac
     source = source_of(file, name, limits)
     if _is_archive(source):
         return _read_archive(source)
-    return _reader(source).read(source)
+    return _guarded(source, _reader(source).read)
 
 
 def read_all(file: File, name: str = "", *, limits: Limits = DEFAULT_LIMITS) -> tuple[Trace, ...]:
@@ -63,7 +64,8 @@ def read_all(file: File, name: str = "", *, limits: Limits = DEFAULT_LIMITS) -> 
     if _is_archive(source):
         return (_read_archive(source),)
     reader = _reader(source)
-    return reader.read_all(source) if isinstance(reader, HoldsRuns) else (reader.read(source),)
+    rows: Callable[[Source], tuple[Trace, ...]] | None = getattr(reader, "read_all", None)
+    return (_guarded(source, reader.read),) if rows is None else _guarded(source, rows)
 
 
 def read_archive(file: File, name: str = "", *, limits: Limits = DEFAULT_LIMITS) -> Trace:
@@ -122,6 +124,18 @@ def read_many(
     return results
 
 
+def _guarded(source: Source, read: Callable[[Source], T]) -> T:
+    """Read a file; what a reader stumbles over is the fault of the file, as the user sees it."""
+    try:
+        return read(source)
+    except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
+        raise TraceError(
+            f"the file holds something unexpected ({type(error).__name__}: {error!s:.80}).",
+            where=source.name,
+            todo="See that it was written to its end; if so, please report it with the file.",
+        ) from error
+
+
 def _is_archive(source: Source) -> bool:
     return is_tar(source.head) or is_zip(source.head)
 
@@ -142,7 +156,7 @@ def _read_archive(source: Source) -> Trace:
     results: list[Result] = []
     for member in members(source):
         try:
-            results.append(Result(member.name, trace=_reader(member).read(member)))
+            results.append(Result(member.name, trace=_guarded(member, _reader(member).read)))
         except TraceError as error:
             results.append(Result(member.name, error=error))
     trace = _joined(results, source.name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import re
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path, PurePath
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 HEAD_BYTES: Final = 2**16
 _SPOOL_BYTES: Final = 16 * 2**20
+_COLOUR: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _UTF16: Final = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 _OTHER_COMPRESSION: Final = {
     b"\x28\xb5\x2f\xfd": "zstandard",
@@ -153,14 +155,18 @@ class Source:
         decoder = codecs.getincrementaldecoder(self.encoding)(errors="replace")
         kept = ""
         with self.open() as stream:
-            for block in blocks(stream, BLOCK_BYTES // 4):
-                text = kept + decoder.decode(block)
-                *whole, kept = text.replace("\r", "\n").split("\n")
-                yield from (line[: self.limits.line_bytes] for line in whole)
+            for block in blocks(stream):
+                *whole, kept = (kept + decoder.decode(block)).replace("\r", "\n").split("\n")
+                yield from (self._plain(line) for line in whole)
                 kept = kept[: self.limits.line_bytes]
         kept += decoder.decode(b"", final=True)
         if kept:
-            yield kept
+            yield self._plain(kept)
+
+    def _plain(self, line: str) -> str:
+        """Return a line of allowed length without the colours of terminals."""
+        line = line[: self.limits.line_bytes]
+        return _COLOUR.sub("", line) if "\x1b" in line else line
 
     def content(self) -> bytes:
         """Return the whole content of a document that has to be read whole.

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from advisor.traces.limits import Limits
 
-BLOCK_BYTES: Final = 4 * 2**20
+BLOCK_BYTES: Final = 2**19
 GZIP_MAGIC: Final = b"\x1f\x8b"
 _INPUT_BYTES: Final = 2**18
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import binaries
+import logs
+import tables
+
 Json = dict[str, Any]
 
 
@@ -153,5 +157,34 @@ EXAMPLES: dict[str, bytes] = {
     "hf_trainer_state": dumped(trainer_state()),
     "hf_all_results": dumped(train_results()),
     "runs_csv": RUNS_CSV.encode(),
+    "hf_trainer_stdout": logs.HF_STDOUT.encode(),
+    "deepspeed_log": logs.deepspeed().encode(),
+    "deepspeed_chat_rlhf_log": logs.DEEPSPEED_RLHF.encode(),
+    "deepspeed_flops_profiler": logs.DEEPSPEED_FLOPS.encode(),
+    "torchtitan_log": logs.torchtitan().encode(),
+    "nanotron_log": logs.NANOTRON.encode(),
+    "composer_log": logs.COMPOSER.encode(),
+    "mlperf_log": logs.mlperf().encode(),
+    "dllogger_jsonl": logs.DLLOGGER.encode(),
+    "lightning_csvlogger": tables.LIGHTNING.encode(),
+    "nvidia_smi_csv": tables.NVIDIA_SMI.encode(),
+    "nvidia_smi_dmon": tables.DMON.encode(),
+    "dcgm_prometheus_text": tables.DCGM.encode(),
+    "wandb_summary": dumped(tables.WANDB_SUMMARY),
+    "wandb_metadata": dumped(tables.WANDB_METADATA),
+    "wandb_chart_csv": tables.WANDB_CHART.encode(),
+    "mlflow_metrics": tables.MLFLOW.encode(),
+    "nsys_csv": tables.NSYS_TRACE.encode(),
+    "nsys_sqlite": binaries.nsys(),
+    "tensorboard_tfevents": binaries.tfevents(),
+    "tf1_timeline_json": dumped(binaries.tf1_timeline()),
+    "xla_trace_json": dumped(binaries.xla_trace()),
+    "tf_jax_xplane": binaries.XPLANE,
+    "pytorch_execution_trace": dumped(
+        {"schema": "1.1.0", "pid": 1, "nodes": [{"name": "aten::mm", "id": 1, "parent": 0}]}
+    ),
+    "tensorboard_profile_overview_json": dumped(
+        [{"cols": [{"id": "selfTimePercent", "label": "Time (%)", "type": "number"}], "rows": []}]
+    ),
 }
 """One file per registered format."""

@@ -32,10 +32,12 @@ def _rows() -> dict[str, dict[str, str]]:
 
 
 ROWS: Final = _rows()
-_READ: Final = ("kineto", "megatron", "hf_trainer_state", "hf_all", "hf_train_", "derived_broken")
-PARSED: Final = [
-    name for name, row in ROWS.items() if name not in _REFUSED and row["format"].startswith(_READ)
-]
+PARSED: Final = [name for name in ROWS if name not in _REFUSED]
+# What was worked out from other files of the same run, and is not in this one.
+_FROM_ELSEWHERE: Final = {
+    ("wandb/wandb-metadata.json", "global_batch"),
+    ("tfevents/xfusion_6xl4_rnnt.events.out.tfevents.1683859779.mlperf1.328.0", "throughput_unit"),
+}
 
 
 def _number(text: str) -> float | None:
@@ -44,13 +46,13 @@ def _number(text: str) -> float | None:
 
 def _check(trace: Trace, row: dict[str, str], read_as: dict[str, Any]) -> None:
     for column, (value, tolerance) in read_as.items():
-        text = row[column]
-        expected = _number(text)
-        if expected is None:
-            # An empty cell is a quantity the format does not have or nobody worked out.
-            assert not text or value is None, column
-        else:
+        expected = _number(row[column])
+        if (row["file"], column) in _FROM_ELSEWHERE:
+            assert value is None, column
+        elif expected is not None:
             assert value == pytest.approx(expected, **tolerance), column
+        elif row[column]:  # an empty cell was not worked out, NA is not in the file
+            assert value is None, column
 
 
 @pytest.mark.reference
@@ -84,9 +86,10 @@ def test_a_real_file_gives_the_right_answers(name: str, reference: Path) -> None
     )
     if expected is row:
         assert trace.format == row["format"]
-        assert (trace.throughput_unit or "") == row["throughput_unit"]
+        if (name, "throughput_unit") not in _FROM_ELSEWHERE:
+            assert (trace.throughput_unit or "") == row["throughput_unit"]
         if trace.gpu_name:
-            assert trace.gpu_name.split()[-1].split("-")[0] in row["gpu_name"]
+            assert trace.gpu_name.split()[-1] in row["gpu_name"]
 
 
 @pytest.mark.reference

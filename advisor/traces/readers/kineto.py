@@ -88,7 +88,7 @@ def _describe(chrome: ChromeTrace, events: ProfilerEvents) -> Trace:
 def _set_devices(draft: Draft, meta: dict[str, Any], events: ProfilerEvents) -> None:
     listed = meta.get("deviceProperties")
     devices = [d for d in listed if isinstance(d, dict)] if isinstance(listed, list) else []
-    used = [d for d in devices if d.get("id") in events.devices] or devices
+    used = [d for d in devices if d.get("id") in events.work.devices] or devices
     if devices:
         draft.gpus_on_host = len(devices)
         draft.gpu_name = str(used[0].get("name") or "") or None
@@ -105,7 +105,7 @@ def _set_devices(draft: Draft, meta: dict[str, Any], events: ProfilerEvents) -> 
         draft.gpus = 0
         return
     world = _whole(_distributed(meta).get("world_size"))
-    draft.gpus = max(world or 0, len(events.devices))
+    draft.gpus = max(world or 0, len(events.work.devices))
     if world is None and (draft.gpus_on_host or 0) > draft.gpus:
         draft.warn(
             f"The file does not say how many processes the job has; the {draft.gpus_on_host} GPUs "
