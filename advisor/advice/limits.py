@@ -16,21 +16,28 @@ if TYPE_CHECKING:
     from advisor.catalog import Catalog
 
 Names = frozenset[str] | None
+# Small clouds are priced from one list of early 2025: they are searched when asked for.
+USUAL_CLOUDS: Final = ("aws", "gcp", "azure")
+ANY_CLOUD: Final = "any"
 MARKET_NAMES: Final = {market.replace("_", "-"): market for market in get_args(Market)}
 OFFER_COLUMNS: Final = ("cloud", "instance_type", "region", "market", "accelerator",
                         "accelerators", "usd_per_h", "usd_per_accelerator_h", "as_of", "flags",
                         "source")  # fmt: skip
 
 
-def clouds_named(names: Sequence[str], catalog: Catalog) -> Names:
-    """Return the clouds of these names in any case, None for no names.
+def clouds_named(
+    names: Sequence[str], catalog: Catalog, default: Names = frozenset(USUAL_CLOUDS)
+) -> Names:
+    """Return the clouds of these names in any case: `default` for no names, None for “any”.
 
     Raises
     ------
     UnknownNameError
         If a name is unknown; offers the nearest. The same holds for the other readers.
     """
-    return _known("cloud", names, catalog.offers["cloud"].unique())
+    if ANY_CLOUD in (name.casefold() for name in names):
+        return None
+    return _known("cloud", names, catalog.offers["cloud"].unique()) or default
 
 
 def places_named(names: Sequence[str], catalog: Catalog) -> dict[str, Names]:

@@ -56,7 +56,8 @@ def _add_advise(actions: Any) -> None:
     limits.add_argument("--chance", type=values.share("--chance"), metavar="P",
                         default=DEFAULT_CHANCE,
                         help="how sure to be of the deadline (default %(default)s)")  # fmt: skip
-    limits.add_argument("--cloud", action="append", metavar="NAME", help="repeatable, or a,b")
+    limits.add_argument("--cloud", action="append", metavar="NAME",
+                        help="repeatable; aws, gcp and azure by default, any for all")  # fmt: skip
     limits.add_argument("--region", action="append", metavar="NAME",
                         help="a region, or US, Europe, Asia")  # fmt: skip
     limits.add_argument("--gpu", action="append", metavar="NAME",

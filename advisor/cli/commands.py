@@ -76,7 +76,9 @@ def predict(options: argparse.Namespace) -> int:
 def catalog(options: argparse.Namespace) -> int:
     """List machines and prices, cheapest per accelerator first."""
     loaded = load()
-    offers = listed_offers(loaded, **named_limits_of(options, loaded, default_markets=None))
+    offers = listed_offers(
+        loaded, **named_limits_of(options, loaded, default_markets=None, default_clouds=None)
+    )
     if not len(offers):
         raise NoFeasiblePlanError(
             "no price matches.", where="catalog", todo="Leave out a cloud, region, gpu or market."

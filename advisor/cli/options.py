@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from advisor.advice.job import AMOUNTS, Job
-from advisor.advice.limits import clouds_named, devices_named, markets_named, places_named
+from advisor.advice.limits import (
+    USUAL_CLOUDS,
+    clouds_named,
+    devices_named,
+    markets_named,
+    places_named,
+)
 from advisor.search.constraints import NO_COMMITMENT, Constraints
 from advisor.search.search import SearchOptions
 
@@ -63,10 +69,11 @@ def named_limits_of(
     options: argparse.Namespace,
     catalog: Catalog,
     default_markets: frozenset[Market] | None = NO_COMMITMENT,
+    default_clouds: frozenset[str] | None = frozenset(USUAL_CLOUDS),
 ) -> dict[str, Any]:
     """Return the limits that are sets of names: clouds, places, devices, markets."""
     return {
-        "clouds": clouds_named(_names(options.cloud), catalog),
+        "clouds": clouds_named(_names(options.cloud), catalog, default_clouds),
         **places_named(_names(options.region), catalog),
         **devices_named(_names(options.gpu), catalog),
         "markets": markets_named(_names(options.market), default_markets),

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 import streamlit as st
 
 from advisor.advice.infeasible import NAMES, change
+from advisor.advice.limits import USUAL_CLOUDS
 from advisor.core.units import NBSP, hours, usd
 from advisor.search.constraints import Constraints, Relaxation, relaxations
-from advisor.ui.state import AREAS, BIG_CLOUDS, MARKETS, OTHER_CLOUDS, SAMPLES
+from advisor.ui.state import AREAS, MARKETS, OTHER_CLOUDS, SAMPLES
 from advisor.ui.text import plain
 from advisor.ui.theme import FAMILIES
 
@@ -28,7 +29,7 @@ WIDGETS: Final = {
     "families": "families", "markets": "markets", "most_machines": "machines",
 }  # fmt: skip
 EVERYTHING: Final[dict[str, tuple[str, ...]]] = {
-    "clouds": (*BIG_CLOUDS, OTHER_CLOUDS), "areas": AREAS, "families": tuple(FAMILIES),
+    "clouds": (*USUAL_CLOUDS, OTHER_CLOUDS), "areas": AREAS, "families": tuple(FAMILIES),
     "markets": MARKETS,
 }  # fmt: skip
 
@@ -106,7 +107,10 @@ def _relax(way: Relaxation) -> None:
 
 
 def _widget_value(limits: Constraints, name: str) -> Any:
-    return list(EVERYTHING[name]) if name in EVERYTHING else getattr(limits, name)
+    value = getattr(limits, name)
+    if name in EVERYTHING:
+        return [choice for choice in EVERYTHING[name] if value is None or choice in value]
+    return value
 
 
 def _why_nothing(evaluated: Evaluated) -> str:

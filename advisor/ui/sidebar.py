@@ -8,10 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from advisor.advice.infeasible import NAMES
+from advisor.advice.limits import USUAL_CLOUDS
 from advisor.ui.state import (
     AREAS,
-    BIG_CLOUDS,
-    DEFAULT_CLOUDS,
     DEFAULT_MACHINES,
     DEFAULT_MARKETS,
     MARKETS,
@@ -43,8 +42,8 @@ def constraints() -> None:
     st.slider("Chance to meet the deadline", 50, 99, 80, format="%d %%", key="chance", bind=BIND)
     st.pills("Markets", MARKETS, selection_mode="multi", default=DEFAULT_MARKETS, key="markets",
              bind=BIND, format_func=MARKET_TITLES.__getitem__, wrap=True)  # fmt: skip
-    clouds = (*BIG_CLOUDS, OTHER_CLOUDS)
-    st.pills("Clouds", clouds, selection_mode="multi", default=DEFAULT_CLOUDS, key="clouds",
+    clouds = (*USUAL_CLOUDS, OTHER_CLOUDS)
+    st.pills("Clouds", clouds, selection_mode="multi", default=USUAL_CLOUDS, key="clouds",
              bind=BIND, wrap=True,
              format_func=lambda name: CLOUD_TITLES.get(name, "Others"))  # fmt: skip
     st.pills("Regions", AREAS, selection_mode="multi", default=AREAS, key="areas", bind=BIND,

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from advisor.advice import Engine
-from advisor.advice.job import Job, parse_job
+from advisor.advice.job import Job, StatedJob, parse_job
+from advisor.advice.limits import USUAL_CLOUDS
 from advisor.search.constraints import DEFAULT_CHANCE, NO_COMMITMENT, Constraints
 from advisor.search.search import Evaluated, SearchOptions, evaluate
 from advisor.ui.theme import FAMILIES
@@ -29,12 +30,9 @@ DEFAULT_JOB: Final = next(iter(SAMPLES.values()))
 DEFAULT_DEADLINE_H: Final = 72.0
 DEFAULT_MACHINES: Final = 16
 MOST_RETRIES: Final = 100
-BIG_CLOUDS: Final = ("aws", "gcp", "azure")
 OTHER_CLOUDS: Final = "other"
 AREAS: Final = ("US", "Europe", "Asia", "Other")
 MARKETS: Final = ("on_demand", "spot", "reserved_1y", "reserved_3y")
-# Small clouds are priced from one list of 2025: shown when asked for.
-DEFAULT_CLOUDS: Final = BIG_CLOUDS
 DEFAULT_MARKETS: Final = tuple(m for m in MARKETS if m in NO_COMMITMENT)
 
 
@@ -65,7 +63,7 @@ class Inputs:
     budget_usd: float | None = None
     chance: float = DEFAULT_CHANCE
     markets: tuple[str, ...] = DEFAULT_MARKETS
-    clouds: tuple[str, ...] = DEFAULT_CLOUDS
+    clouds: tuple[str, ...] = USUAL_CLOUDS
     areas: tuple[str, ...] = AREAS
     families: tuple[str, ...] = tuple(FAMILIES)
     machines: int | None = DEFAULT_MACHINES
@@ -81,7 +79,11 @@ class Inputs:
         InvalidInputError
             If a part of the line is not understood.
         """
-        return parse_job(self.job).job
+        return self._stated.job
+
+    @property
+    def _stated(self) -> StatedJob:
+        return parse_job(self.job)
 
     @property
     def options(self) -> SearchOptions:
@@ -89,10 +91,14 @@ class Inputs:
         return SearchOptions(retry_share=self.retries / 100)
 
     def limits(self, known_clouds: Sequence[str]) -> Constraints:
-        """Return the constraints; a choice of everything, or of nothing, is no constraint."""
+        """Return the constraints; a choice of everything, or of nothing, is no constraint.
+
+        A deadline or budget in the job's line counts where its own field is empty.
+        """
+        stated = self._stated
         return Constraints(
-            deadline_h=self.deadline_h,
-            budget_usd=self.budget_usd,
+            deadline_h=self.deadline_h or stated.deadline_h,
+            budget_usd=self.budget_usd or stated.budget_usd,
             chance=self.chance,
             markets=_chosen(self.markets, MARKETS),  # type: ignore[arg-type]  # a subset of them
             clouds=_clouds(self.clouds, known_clouds),
@@ -107,9 +113,9 @@ def _chosen(chosen: Sequence[str], known: Sequence[str]) -> frozenset[str] | Non
 
 
 def _clouds(chosen: Sequence[str], known: Sequence[str]) -> frozenset[str] | None:
-    if not chosen or set(chosen) == {*BIG_CLOUDS, OTHER_CLOUDS}:
+    if not chosen or set(chosen) == {*USUAL_CLOUDS, OTHER_CLOUDS}:
         return None
-    small = [cloud for cloud in known if cloud not in BIG_CLOUDS]
+    small = [cloud for cloud in known if cloud not in USUAL_CLOUDS]
     named = [cloud for cloud in chosen if cloud != OTHER_CLOUDS]
     return frozenset(named + (small if OTHER_CLOUDS in chosen else []))
 
@@ -126,7 +132,7 @@ def inputs_of(values: Mapping[str, object]) -> Inputs:
         budget_usd=_positive(values, "budget"),
         chance=min(max((_positive(values, "chance") or 100 * defaults.chance) / 100, 0.5), 0.99),
         markets=_many(values, "markets", defaults.markets, MARKETS),
-        clouds=_many(values, "clouds", defaults.clouds, (*BIG_CLOUDS, OTHER_CLOUDS)),
+        clouds=_many(values, "clouds", defaults.clouds, (*USUAL_CLOUDS, OTHER_CLOUDS)),
         areas=_many(values, "areas", defaults.areas, AREAS),
         families=_many(values, "families", defaults.families, tuple(FAMILIES)),
         machines=int(_positive(values, "machines") or defaults.machines or 0) or None,

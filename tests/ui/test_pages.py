@@ -51,6 +51,13 @@ def test_a_shorter_deadline_changes_the_metrics(app: Callable[..., AppTest]) -> 
     assert [metric.value for metric in test.metric] != before
 
 
+def test_a_deadline_in_the_line_counts_and_moves_to_its_field(app: Callable[..., AppTest]) -> None:
+    test = app(job=f"{DEFAULT_JOB} · finish within 24 h")
+    assert any("Within 24" in bar.text for bar in test.get("progress"))
+    test.text_input(key="job").set_value(f"{DEFAULT_JOB} · finish within 12 h").run()
+    assert test.number_input(key="deadline").value == 12.0
+
+
 def test_an_unknown_model_offers_the_nearest(app: Callable[..., AppTest]) -> None:
     said = text_of(app(job="lama-2-7 · 10 B tokens"))
     assert "unknown model" in said

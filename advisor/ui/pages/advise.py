@@ -6,6 +6,7 @@ import streamlit as st
 
 from advisor.advice.advise import select
 from advisor.advice.forecast import current_plan
+from advisor.advice.job import parse_job
 from advisor.core.errors import AdvisorError
 from advisor.core.units import count
 from advisor.domain import Plan, Workload
@@ -43,11 +44,23 @@ def use_sample() -> None:
         notices.use_job(SAMPLES[chosen])
 
 
+def take_limits() -> None:
+    """Move a deadline and a budget of the job's line into their fields (a callback)."""
+    try:
+        stated = parse_job(st.session_state["job"])
+    except AdvisorError:
+        return
+    if stated.deadline_h is not None:
+        st.session_state["deadline"] = stated.deadline_h
+    if stated.budget_usd is not None:
+        st.session_state["budget"] = stated.budget_usd
+
+
 def job_line() -> None:
     """Draw the job's line and the samples."""
     line, samples = st.columns([5, 1], vertical_alignment="bottom")
     line.text_input("Job", key="job", bind="query-params", icon=":material/edit:",
-                    label_visibility="collapsed", max_chars=20_000,
+                    label_visibility="collapsed", max_chars=20_000, on_change=take_limits,
                     placeholder="Llama-2-7B, 10 B tokens, sequence 4096, batch 1024")  # fmt: skip
     samples.menu_button("Samples", list(SAMPLES), icon=":material/library_books:", key="samples",
                         width="stretch", on_click=use_sample)  # fmt: skip
@@ -68,7 +81,9 @@ def today_plan(inputs: Inputs, workload: Workload) -> Plan | None:
     if not inputs.today.strip():
         return None
     try:
-        return current_plan(inputs.today, workload, engine(), inputs.deadline_h)
+        return current_plan(
+            inputs.today, workload, engine(), inputs.deadline_h, options=inputs.options
+        )
     except AdvisorError as error:
         notices.not_understood(error)
         return None
