@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import joblib
 import sklearn
 
-from advisor import __version__
+from advisor import __version__, zoo
 from advisor.core.errors import PredictionError
 from advisor.core.paths import TABLES_DIR
 from advisor.predictor.hardware import facts_hash
@@ -80,8 +80,9 @@ def data_key(store: Store, catalog: Catalog) -> str:
 
 
 def _code_hash() -> str:
-    """Hash this room's code and the model facts: whoever changes them gets a new predictor."""
-    code = sorted(Path(__file__).parent.glob("*.py"))
+    """Hash the code and facts behind the columns: whoever changes them gets a new predictor."""
+    rooms = (Path(__file__).parent, Path(zoo.__file__).parent)
+    code = sorted(path for room in rooms for path in room.rglob("*.py"))
     facts = sorted((TABLES_DIR / "profiles").glob("model_facts*.csv"))
     digest = hashlib.sha256()
     for path in [*code, *facts]:

@@ -1,8 +1,13 @@
-"""Shapes of language models known only by some of their numbers."""
+"""Shapes of networks: those the zoo knows, and language models known by some numbers only."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pandas as pd
+
+if TYPE_CHECKING:
+    from advisor.domain import Model
 
 # Width of published language models over GPT-3, Llama, OPT, MPT and Pythia: hidden = 1.42 ·
 # params ** 0.352; depth follows from it and scatters more.
@@ -13,6 +18,25 @@ DEFAULT_VOCAB = 50_304.0
 # arXiv 2205.05198, equation 1: 34 bytes at two bytes an element).
 KEPT_WIDTHS = 17.0
 HEAD_DIM = 128.0
+
+
+def network_columns(model: Model) -> dict[str, float]:
+    """Return the columns of `advisor.predictor.jobs.Jobs` that describe a network of the zoo."""
+    return {
+        "params": model.params,
+        "active_params": model.active_params,
+        "embedding_params": float(model.vocab * model.hidden),
+        "layers": float(model.layers),
+        "hidden": float(model.hidden),
+        "tokens_per_sample": float(model.tokens_per_sample),
+        "vocab": float(model.vocab),
+        "forward_flops_per_sample": model.forward_flops_per_sample,
+        "attention_flops_per_sample": model.attention_flops_per_sample,
+        "activation_elements_per_sample": model.activation_elements_per_sample,
+        "attention_elements_per_sample": model.attention_elements_per_sample,
+        "boundary_elements_per_sample": model.boundary_elements_per_sample,
+        "is_transformer": float(model.is_transformer),
+    }
 
 
 def fill_language_shapes(

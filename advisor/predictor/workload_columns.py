@@ -7,6 +7,7 @@ from typing import Final
 from advisor.domain import Optimizer, Precision, Workload
 from advisor.predictor.hardware import PRECISION_ORDER
 from advisor.predictor.runs import FAMILY_CODES, FROZEN_BACKWARD_RATIO, STACK_CODES
+from advisor.predictor.shapes import network_columns
 
 BYTES_PER_ELEMENT: Final[dict[Precision, float]] = {
     "fp32": 4.0, "tf32": 4.0, "fp16": 2.0, "bf16": 2.0, "fp8": 2.0,
@@ -28,25 +29,13 @@ def workload_columns(workload: Workload) -> dict[str, float]:
     mixed, full = STATE_BYTES[workload.optimizer]
     large = model.family in ("language", "moe")
     return {
-        "params": model.params,
-        "active_params": model.active_params,
+        **network_columns(model),
         "trainable_params": workload.trainable_params,
-        "embedding_params": float(model.vocab * model.hidden),
-        "layers": float(model.layers),
-        "hidden": float(model.hidden),
-        "tokens_per_sample": float(model.tokens_per_sample),
-        "vocab": float(model.vocab),
-        "forward_flops_per_sample": model.forward_flops_per_sample,
-        "attention_flops_per_sample": model.attention_flops_per_sample,
-        "activation_elements_per_sample": model.activation_elements_per_sample,
-        "attention_elements_per_sample": model.attention_elements_per_sample,
-        "boundary_elements_per_sample": model.boundary_elements_per_sample,
         "global_batch": float(workload.global_batch),
         "bytes_per_element": width,
         "base_bytes_per_param": QLORA_BYTES_PER_PARAM if workload.tuning == "qlora" else width,
         "optimizer_bytes_per_param": full if width == 4 else mixed,
         "backward_ratio": FROZEN_BACKWARD_RATIO if frozen else 2.0,
-        "is_transformer": float(model.is_transformer),
         "is_causal": float(large),
         "parameter_servers": 0.0,
         "family_code": FAMILY_CODES[model.family],
