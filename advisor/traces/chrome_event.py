@@ -48,11 +48,14 @@ _NOT_A_NUMBER: Final = re.compile(
     r"(?<=[:\[,])(\s*)[-+]?(?:inf(?:inity)?|nan)\b(?=\s*[,}\]])", re.IGNORECASE
 )
 _TRAILING: Final = re.compile(r"trailing characters \(byte (\d+)\)")
-_LONGEST_MENDED: Final = 2**16
-_TEXT_FIELD: Final = re.compile(
-    r'"(name|ph|cat|pid|tid)"\s*:\s*"(.*?)"\s*(?:,\s*"(?:name|ph|cat|pid|tid|ts|dur|args|id|s|bp)"\s*:|\}\s*$)',
-    re.DOTALL,
+_LONGEST_MENDED: Final = 2**14
+_TEXT_START: Final = {
+    key: re.compile(rf'"{key}"\s*:\s*"') for key in ("name", "ph", "cat", "pid", "tid")
+}
+_TEXT_END: Final = re.compile(
+    r'"\s*(?:,\s*"(?:name|ph|cat|pid|tid|ts|dur|args|id|s|bp)"\s*:|\}\s*$)'
 )
+_LONGEST_TEXT: Final = 2000
 _NUMBER_FIELD: Final = re.compile(
     r'"(ts|dur|correlation|device|stream|pid|tid)"\s*:\s*"?(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)"?\s*[,}]'
 )
@@ -128,10 +131,12 @@ def _by_fields(text: str) -> Event | None:
         return None
     numbers = {key: float(value) for key, value in reversed(_NUMBER_FIELD.findall(text))}
     texts: dict[str, str] = {}
-    at = 0
-    while field := _TEXT_FIELD.search(text, at):
-        texts.setdefault(field[1], field[2])
-        at = field.end(2)
+    for key, pattern in _TEXT_START.items():
+        start = pattern.search(text)
+        # A quote within the text is none behind which another field or the end of the event comes.
+        end = _TEXT_END.search(text, start.end(), start.end() + _LONGEST_TEXT) if start else None
+        if start and end:
+            texts[key] = text[start.end() : end.start()]
     if "ts" not in numbers or "name" not in texts:
         return None
     return Event(

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from advisor.core.errors import TraceError
 from advisor.traces.chrome_event import START, Event, closing, decode, mend
+from advisor.traces.streams import BLOCK_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +29,7 @@ _FOOTER_BYTES: Final = 2**24
 _UNUSUAL_BYTES: Final = 2**23
 _MOST_ENDS: Final = 64
 _MOST_JOINED: Final = 8
+_MOST_ARRAYS: Final = 8
 
 
 class ChromeTrace:
@@ -86,7 +89,7 @@ class ChromeTrace:
             self._bare = True
             return self._from(data, data.index(b"[") + 1)
         while not (found := self._array_in(data)):
-            more = stream.read()
+            more = stream.read(max(BLOCK_BYTES, len(data)))  # twice as much, not a bit more
             if not more:
                 raise TraceError(
                     "there is no list “traceEvents” in this file.",
@@ -99,7 +102,7 @@ class ChromeTrace:
 
     def _array_in(self, data: bytes) -> int | None:
         """Return where the events begin; the same words inside a text do not close as JSON."""
-        for found in _ARRAY.finditer(data):
+        for found in islice(_ARRAY.finditer(data), _MOST_ARRAYS):
             meta = _loads(data[: found.start()] + b'"traceEvents":[]}')
             if meta is not None:
                 self.meta.update(meta)
@@ -107,11 +110,13 @@ class ChromeTrace:
         return None
 
     def _batches(self, stream: Stream, buffer: bytes) -> Iterator[list[Event]]:
-        block = stream.read()
+        block, stuck = stream.read(), False
         while block:
             buffer += block
-            block = stream.read()  # the last block is treated apart: it holds the footer
+            # The last block is treated apart: it holds the footer.
+            block = stream.read(max(BLOCK_BYTES, len(buffer)) if stuck else BLOCK_BYTES)
             cut = _last_start(buffer) if block else None
+            stuck = cut is None
             if cut is None:
                 self._check_length(buffer)
                 continue
@@ -194,6 +199,12 @@ class ChromeTrace:
         else:
             self.mended += 1
             events.append(event)
+        if self.mended + self.lost > self._source.limits.broken_events:
+            raise TraceError(
+                f"more than {self._source.limits.broken_events:,} events are not valid JSON.",
+                where=f"{self._source.name}, first at byte {self.first_damage:,}",
+                todo="Record it again with a newer profiler, or mend the file.",
+            )
 
     def _from(self, buffer: bytes, start: int) -> bytes:
         """Drop what is done with, and keep count of where in the file we are."""

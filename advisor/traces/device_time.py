@@ -185,11 +185,10 @@ def shares(work: DeviceWork, window: tuple[float, float] | None) -> Shares | Non
     None where there is no work or no window.
     """
     rows = [_of_device(work, device, window) for device in np.unique(work.device)]
-    found = [row for row in rows if row is not None]
-    if not found:
+    each = np.array([row for row in rows if row is not None])
+    if not each.size or not np.isfinite(each).all():
         return None
-    length, busy, _, exposed, other, copies = np.mean(np.array(found), axis=0)
-    each = np.array(found)
+    length, busy, _, exposed, other, copies = np.mean(each, axis=0)
     share = np.mean(each[:, 1:4] / each[:, :1], axis=0)
     return Shares(
         busy=float(share[0]),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 # A rate of three decimals is known to better than 1 % from here on.
 _RATE_FOR_1_PERCENT: Final = 0.05
 _DISAGREE: Final = 1.2
+_ONE_SAMPLE: Final = 1.05
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,40 +49,46 @@ def apply_summary(draft: Draft, summary: HfSummary) -> None:
         return
     steps = last - summary.first_step
     draft.steps = int(steps)
-    training_s = runtime_s - summary.eval_s
-    if training_s <= 0:
+    if summary.eval_s >= runtime_s:
         draft.warn(
             "The evaluations took longer than the run time of this session: the run was resumed, "
             "and which steps it took is not in the file. Step time not available."
         )
         return
-    draft.step_time_s = training_s / steps
-    if summary.samples_per_s:
-        _set_batch(draft, summary, runtime_s, last)
+    draft.step_time_s = (runtime_s - summary.eval_s) / steps
+    _set_batch(draft, summary, runtime_s, last)
+    if summary.first_step > 0:
+        _correct_resumed(draft, last, steps)
+    _warn_of_rates(draft, summary, steps / runtime_s)
+
+
+def _set_batch(draft: Draft, summary: HfSummary, runtime_s: float, last: float) -> None:
+    """Samples per step, as the trainer counted both: over the whole training."""
+    if summary.samples_per_s is None:
+        return
+    batch = summary.samples_per_s * runtime_s / last
+    if summary.steps_per_s is None and batch < _ONE_SAMPLE:
+        draft.throughput = None
+        draft.warn(
+            "An old version of the trainer gave steps per second as samples per second; without "
+            "the batch, the throughput is not available."
+        )
+    elif batch >= 1 / _ONE_SAMPLE:
+        draft.global_batch = float(round(batch))
+
+
+def _warn_of_rates(draft: Draft, summary: HfSummary, steps_per_s: float) -> None:
     if summary.eval_s > 0:
         draft.warn(
             f"The run time includes {summary.eval_s:,.0f} s of evaluations; the step time does "
             "not, the throughput does."
         )
-    if summary.first_step > 0:
-        _correct_resumed(draft, last, steps)
-    rate = summary.steps_per_s
-    if (
-        rate
-        and rate > _RATE_FOR_1_PERCENT
-        and not 1 / _DISAGREE < rate * runtime_s / steps < _DISAGREE
-    ):
+    said = summary.steps_per_s or 0.0
+    if said > _RATE_FOR_1_PERCENT and not 1 / _DISAGREE < said / steps_per_s < _DISAGREE:
         draft.warn(
-            f"The file says {rate:g} steps/s, but its steps and run time give "
-            f"{steps / runtime_s:.4g}; the step time follows the latter."
+            f"The file says {said:g} steps/s, but its steps and run time give {steps_per_s:.4g}; "
+            "the step time follows the latter."
         )
-
-
-def _set_batch(draft: Draft, summary: HfSummary, runtime_s: float, last: float) -> None:
-    """Samples per step, as the trainer counted both: over the whole training."""
-    samples = (summary.samples_per_s or 0.0) * runtime_s
-    batch = samples / last
-    draft.global_batch = float(round(batch)) if batch >= 1 else None
 
 
 def _correct_resumed(draft: Draft, last: float, steps: float) -> None:

@@ -14,7 +14,7 @@ from advisor.traces.trace import KernelRow, Parts, Trace
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_RANK_IN_NAME: Final = re.compile(r"(?:rank|worker|gpu|_r)[-_.]?(\d+)", re.IGNORECASE)
+_RANK_IN_NAME: Final = re.compile(r"(?:rank|worker|gpu|_r)[-_.]?(\d{1,15})", re.IGNORECASE)
 _STRAGGLER: Final = 1.1
 _TOP: Final = 12
 _NOT_SHARED: Final = frozenset({"format", "ranks", "warnings", "parts", "kernels"})

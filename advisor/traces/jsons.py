@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from advisor.core.errors import TraceError
 
 if TYPE_CHECKING:
     from advisor.traces.source import Source
+
+_HIGHEST: Final = 1e30
 
 
 def document(source: Source) -> dict[str, Any]:
@@ -45,10 +46,10 @@ def document(source: Source) -> dict[str, Any]:
 
 
 def number(value: object) -> float | None:
-    """Return a finite number, None for anything else.
+    """Return a number, None for anything else and for what no measurement gives.
 
-    >>> number(3), number("1e3"), number(float("nan")), number("x"), number(True)
-    (3.0, 1000.0, None, None, None)
+    >>> number(3), number("1e3"), number(float("nan")), number(1e300), number("x"), number(True)
+    (3.0, 1000.0, None, None, None, None)
     """
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
@@ -56,10 +57,10 @@ def number(value: object) -> float | None:
         found = float(value)
     except (ValueError, OverflowError):
         return None
-    return found if math.isfinite(found) else None
+    return found if abs(found) < _HIGHEST else None
 
 
 def above_zero(value: object) -> float | None:
-    """Return a finite number above 0, None for anything else."""
+    """Return a number above 0, None for anything else; ratios of two are numbers, too."""
     found = number(value)
-    return found if found is not None and found > 0 else None
+    return found if found is not None and found > 1 / _HIGHEST else None

@@ -33,6 +33,8 @@ class Limits:
         How far into a text its format is looked for.
     events : int
         Most events of a trace.
+    broken_events : int
+        Most events that are not valid JSON; each is mended with some effort.
     names : int
         Most distinct kernel names; further ones are counted together.
     members : int
@@ -48,6 +50,7 @@ class Limits:
     document_bytes: int = 256 * MIB
     search_bytes: int = 128 * MIB
     events: int = 100_000_000
+    broken_events: int = 1_000_000
     names: int = 100_000
     members: int = 4096
 

@@ -23,12 +23,12 @@ _DEEPSPEED_DUMP: Final = re.compile(
     r"|gradient_accumulation_steps|zero_optimization_stage|zero_enabled|fp16_enabled"
     r"|bfloat16_enabled)\s*\.*\s*(\S+)"
 )
-_WORLD: Final = re.compile(r"using world size: (\d+)")
+_WORLD: Final = re.compile(r"using world size: (\d{1,15})")
 _DEGREE: Final = re.compile(
-    r"(data|tensor-model|pipeline-model|context|model|expert-model)[- ]parallel[- ]size: (\d+)"
+    r"(data|tensor-model|pipeline-model|context|model|expert-model)[- ]parallel[- ]size: (\d{1,15})"
 )
-_SMI_NAME: Final = re.compile(r"^\|\s+(\d+)\s+(\S.{3,40}?)(?:\.\.\.)?\s+(?:On|Off)\s*\|")
-_SMI_MEMORY: Final = re.compile(r"\|\s*\d+MiB /\s*(\d+)MiB\s*\|")
+_SMI_NAME: Final = re.compile(r"^\|\s+(\d{1,15})\s+(\S.{3,40}?)(?:\.\.\.)?\s+(?:On|Off)\s*\|")
+_SMI_MEMORY: Final = re.compile(r"\|\s*\d+MiB /\s*(\d{1,15})MiB\s*\|")
 _MODEL: Final = re.compile(
     r"(?:model_name_or_path|--model_name_or_path|--actor_model_name_or_path|--model)[\s'\"=:]+"
     r"([\w./\\~-]+)"

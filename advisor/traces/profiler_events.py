@@ -31,6 +31,7 @@ _FOREIGN: Final = re.compile(r"^(mtia|hpu|npu|privateuse1|xla|tpu)", re.IGNORECA
 _STEP: Final = re.compile(r"^ProfilerStep\s*#\s*(\d+)$")
 _GPU_MEMORY: Final = frozenset({1.0, 6.0})  # CUDA and HIP in PyTorch's list of device types
 _US: Final = 1e-6
+_LATEST_US: Final = 1e18
 
 
 class ProfilerEvents:
@@ -121,6 +122,8 @@ class ProfilerEvents:
             self.dropped["without a time"] += 1
         elif event.dur < 0:
             pass  # counted with those of the host
+        elif not (abs(event.ts) < _LATEST_US and event.dur < _LATEST_US):
+            self.dropped["with an impossible time"] += 1
         elif event.ts == 0 and event.dur == 0:
             self.dropped["with time and duration 0"] += 1
         else:

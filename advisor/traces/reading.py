@@ -17,6 +17,8 @@ from advisor.traces.trace import Trace
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from advisor.traces.streams import Progress
+
 T = TypeVar("T")
 File = str | Path | bytes | IO[bytes]
 
@@ -25,7 +27,13 @@ _PICKLE_PROTOCOLS: Final = (b"\x02", b"\x03", b"\x04", b"\x05")
 _PACKED: Final = {"kineto_chrome_trace": "kineto_multi_worker_archive"}
 
 
-def read(file: File, name: str = "", *, limits: Limits = DEFAULT_LIMITS) -> Trace:
+def read(
+    file: File,
+    name: str = "",
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    progress: Progress | None = None,
+) -> Trace:
     """Read a trace or log, an archive of them, or a folder of one job.
 
     Parameters
@@ -36,6 +44,8 @@ def read(file: File, name: str = "", *, limits: Limits = DEFAULT_LIMITS) -> Trac
         Its name for messages, where `file` has none.
     limits : Limits
         Caps on what it may cost.
+    progress : callable, optional
+        Called with the bytes of the file read so far and all of them.
 
     Raises
     ------
@@ -44,7 +54,7 @@ def read(file: File, name: str = "", *, limits: Limits = DEFAULT_LIMITS) -> Trac
     """
     if isinstance(file, str | Path) and Path(file).is_dir():
         return read_directory(file, limits=limits)
-    source = source_of(file, name, limits)
+    source = source_of(file, name, limits, progress)
     if _is_archive(source):
         return _read_archive(source)
     return _guarded(source, _reader(source).read)

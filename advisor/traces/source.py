@@ -7,7 +7,7 @@ import io
 import re
 import tempfile
 from contextlib import contextmanager
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
 from advisor.core.errors import TraceError
@@ -18,8 +18,10 @@ from advisor.traces.streams import (
     Budget,
     GzipStream,
     PlainStream,
+    Progress,
     Readable,
     Stream,
+    Watched,
     blocks,
 )
 
@@ -51,6 +53,8 @@ class Source:
         Name for messages; only its last part is kept.
     limits : Limits
         Caps.
+    progress : callable, optional
+        Called with the bytes of the file read so far and all of them.
 
     Attributes
     ----------
@@ -65,14 +69,24 @@ class Source:
         raw: Path | IO[bytes],
         name: str = "",
         limits: Limits = DEFAULT_LIMITS,
+        progress: Progress | None = None,
     ) -> None:
         self._raw = raw
-        self.name = PurePath(name or (raw.name if isinstance(raw, Path) else "file")).name
+        self._progress = progress
+        shown = name or (raw.name if isinstance(raw, Path) else "")
+        self.name = re.split(r"[\\/]", shown)[-1] or "file"
         self.limits = limits
+        self._check_size()
         self.compressions = 0
         self.cut_off = False
         self.content_bytes = 0
         self.head = self._peel()
+
+    def _check_size(self) -> None:
+        """Refuse at once what is too large even before it is decompressed."""
+        with self._open_raw() as raw:
+            if raw.seek(0, io.SEEK_END) > self.limits.content_bytes:
+                Budget(self.limits, self.name).spend(self.limits.content_bytes + 1)
 
     def _peel(self) -> bytes:
         """Find the layers of compression, and return the first bytes of the content."""
@@ -103,7 +117,7 @@ class Source:
         budget = Budget(self.limits, self.name)
         with self._open_raw() as raw:
             layers: list[GzipStream] = []
-            below: Readable = raw
+            below: Readable = raw if self._progress is None else Watched(raw, self._progress)
             for _ in range(self.compressions):
                 below = GzipStream(below, budget)
                 layers.append(below)
@@ -204,22 +218,29 @@ class Source:
 def spool(raw: Readable, budget: Budget) -> IO[bytes]:
     """Copy a stream that cannot be sought into a temporary file (in memory while small)."""
     file = tempfile.SpooledTemporaryFile(max_size=_SPOOL_BYTES)  # noqa: SIM115 - the caller closes
-    for block in blocks(PlainStream(raw, budget)):
-        file.write(block)
+    try:
+        for block in blocks(PlainStream(raw, budget)):
+            file.write(block)
+    except BaseException:
+        file.close()
+        raise
     file.seek(0)
     return file
 
 
 def source_of(
-    raw: str | Path | bytes | IO[bytes], name: str = "", limits: Limits = DEFAULT_LIMITS
+    raw: str | Path | bytes | IO[bytes],
+    name: str = "",
+    limits: Limits = DEFAULT_LIMITS,
+    progress: Progress | None = None,
 ) -> Source:
     """Return the source of a path, of bytes or of an open binary file."""
     if isinstance(raw, str | Path):
-        return Source(Path(raw), name, limits)
+        return Source(Path(raw), name, limits, progress)
     if isinstance(raw, bytes | bytearray):
-        return Source(io.BytesIO(raw), name, limits)
+        return Source(io.BytesIO(raw), name, limits, progress)
     name = name or str(getattr(raw, "name", ""))
     seekable = getattr(raw, "seekable", None)
     if seekable is None or not seekable():
         raw = spool(raw, Budget(limits, name))
-    return Source(raw, name, limits)
+    return Source(raw, name, limits, progress)

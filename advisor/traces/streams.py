@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import zlib
-from typing import TYPE_CHECKING, Final, Protocol
+from collections.abc import Callable
+from typing import IO, TYPE_CHECKING, Final, Protocol
 
 from advisor.core.errors import TraceError
 
@@ -15,6 +17,9 @@ if TYPE_CHECKING:
 BLOCK_BYTES: Final = 2**19
 GZIP_MAGIC: Final = b"\x1f\x8b"
 _INPUT_BYTES: Final = 2**18
+
+
+Progress = Callable[[int, int], None]
 
 
 class Readable(Protocol):
@@ -147,6 +152,24 @@ class GzipStream:
             where=self._budget.name,
             todo="Copy the file again from where it was recorded.",
         )
+
+
+class Watched:
+    """A file that tells how far it was read."""
+
+    def __init__(self, raw: IO[bytes], progress: Progress) -> None:
+        self._raw = raw
+        self._progress = progress
+        self._all_bytes = raw.seek(0, io.SEEK_END)
+        raw.seek(0)
+        self._done_bytes = 0
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Return up to `size` bytes, fewer only at the end."""
+        data = self._raw.read(size)
+        self._done_bytes += len(data)
+        self._progress(self._done_bytes, self._all_bytes)
+        return data
 
 
 Stream = PlainStream | GzipStream

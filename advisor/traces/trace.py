@@ -150,22 +150,20 @@ class Trace(Noun):
         TraceError
             If step time, model, accelerator or their number are not known.
         """
-        name = model or self.model
-        device = accelerator or self.gpu_name
-        count = accelerators or self.gpus
-        known = {
+        given = {
+            "the model": model or self.model,
+            "the accelerator": accelerator or self.gpu_name,
+            "the number of accelerators": accelerators or self.gpus,
             "a step time": self.step_time_s,
-            "the model": name,
-            "the accelerator": device,
-            "the number of accelerators": count,
         }
-        missing = [what for what, value in known.items() if not value]
-        if self.step_time_s is None or not name or not device or not count:
+        missing = [what for what, value in given.items() if not value]
+        if missing:
             raise TraceError(
                 f"this {self.format} file does not give {' and '.join(missing)}.",
                 todo="Fill in what is missing, or add a file that has it.",
             )
-        return Profile(
+        name, device, count, step_time_s = given.values()
+        return Profile.make(
             model=name,
             family=family,
             params=self.params,
@@ -179,7 +177,7 @@ class Trace(Noun):
             parallelism=self.layout,
             global_batch=self.global_batch,
             micro_batch=self.micro_batch,
-            step_time_s=self.step_time_s,
+            step_time_s=step_time_s,
             peak_memory_bytes=self.peak_memory_bytes,
             gpu_busy_share=self.gpu_busy_share,
             comm_share=self.comm_share,

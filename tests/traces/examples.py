@@ -163,6 +163,7 @@ EXAMPLES: dict[str, bytes] = {
     "deepspeed_flops_profiler": logs.DEEPSPEED_FLOPS.encode(),
     "torchtitan_log": logs.torchtitan().encode(),
     "nanotron_log": logs.NANOTRON.encode(),
+    "nanochat_log": logs.nanochat().encode(),
     "composer_log": logs.COMPOSER.encode(),
     "mlperf_log": logs.mlperf().encode(),
     "dllogger_jsonl": logs.DLLOGGER.encode(),

@@ -74,7 +74,7 @@ def torchtitan(mesh: str = "") -> str:
 [titan] 2024-06-30 22:42:10,000 - root - INFO - CUDA capacity: NVIDIA H100 with 79.10GiB memory
 [titan] 2024-06-30 22:42:10,100 - root - INFO - Model llama3 1B size: 1,000,000 total parameters
 {mesh}
-[titan] 2024-06-30 22:42:10,200 - root - INFO - Trainer is initialized with local batch size 2, \\
+[titan] 2024-06-30 22:42:10,200 - root - INFO - Trainer is initialized with local batch size 2, \
 global batch size 16, gradient accumulation steps 1, sequence length 4096, total steps 10
 """
     steps = [
@@ -153,3 +153,17 @@ DLLL {"timestamp": "3.0", "type": "LOG", "step": [0, 2], "data": {"train_through
 DLLL {"timestamp": "4.0", "type": "LOG", "step": [0, 3], "data": {"train_throughput": 128.0}}
 DLLL {"timestamp": "5.0", "type": "LOG", "step": [0], "data": {"val_throughput": 999.0}}
 """
+
+
+def nanochat(rate: str = "524,288") -> str:
+    """Return 262,144 tokens in 0.5 s on 4 devices, logged as `rate` tokens per second."""
+    head = """\
+Tokens / micro-batch / rank: 16 x 2048 = 32,768
+Tokens / micro-batch: 131,072
+Total batch size 262,144 => gradient accumulation steps: 2
+"""
+    return head + "".join(
+        f"step {i:05d}/00100 ({i:.2f}%) | loss: 8.1 | lrm: 1.00 | dt: "
+        f"{'9000.00' if i < 10 else '500.00'}ms | tok/sec: {rate} | mfu: 45.00 | total time: 0.1m\n"
+        for i in range(20)
+    )

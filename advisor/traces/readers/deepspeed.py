@@ -13,6 +13,7 @@ from advisor.traces.draft import Draft
 from advisor.traces.jsons import above_zero
 from advisor.traces.logs import LogFacts, median
 from advisor.traces.pace import Pace, stamp_s
+from advisor.traces.rates import set_throughput
 from advisor.traces.reader import READERS
 
 if TYPE_CHECKING:
@@ -23,17 +24,17 @@ _SNIFF: Final = re.compile(
     rb"\[timer\.py:\d+:\w+\][^\n]{0,80}SamplesPerSec=|iter time \(s\): +[\d.]+ samples/sec:"
 )
 _TIMER: Final = re.compile(
-    r"(?:epoch=\d+/)?(?:micro_step=(?P<micro>\d+)/)?(?:global_step=)?(?P<step>\d+), "
+    r"(?:epoch=\d+/)?(?:micro_step=(?P<micro>\d{1,15})/)?(?:global_step=)?(?P<step>\d{1,15}), "
     r"(?:RunningAvg)?SamplesPerSec=(?P<average>[\d.]+)(?:, CurrSamplesPerSec=(?P<now>[\d.]+))?"
 )
-_PIPELINE: Final = re.compile(r"steps?: *\d+.*?iter time \(s\): +([\d.]+) samples/sec: +([\d.]+)")
-_GLOBAL_STEP: Final = re.compile(r"\[Rank 0\] step=(\d+), skipped=")
+_PIPELINE: Final = re.compile(
+    r"steps?: *\d+.{1,400}?iter time \(s\): +([\d.]+) samples/sec: +([\d.]+)"
+)
+_GLOBAL_STEP: Final = re.compile(r"\[Rank 0\] step=(\d{1,15}), skipped=")
 _PEAK: Final = re.compile(r"MaxMemAllocated=([\d.]+)GB")
 _ARGUMENT: Final = re.compile(
-    r"--(per_device_train_batch_size|gradient_accumulation_steps|max_seq_len)[ =](\d+)"
+    r"--(per_device_train_batch_size|gradient_accumulation_steps|max_seq_len)[ =](\d{1,15})"
 )
-# The logged rate differs from the one of the clock by more than this: one of them is wrong.
-_DISAGREE: Final = 1.2
 
 
 @dataclass
@@ -56,8 +57,9 @@ class _Found:
             if (at := stamp_s(line)) is not None:
                 self.optimizer_pace.add(int(counted[1]), at)
         elif "--" in line:
-            for name, value in _ARGUMENT.findall(line):
-                self.arguments.setdefault(name, float(value))
+            for name, text in _ARGUMENT.findall(line):
+                if (value := above_zero(text)) is not None:
+                    self.arguments.setdefault(name, value)
 
     def _feed_timer(self, timer: re.Match[str], line: str) -> None:
         step, rate = int(timer["step"]), above_zero(timer["now"] or timer["average"])
@@ -113,19 +115,10 @@ def _set_numbers(draft: Draft, found: _Found, facts: LogFacts) -> None:
     draft.step_time_s = pace.step_time_s or median([t for t in found.times_s[1:] if t > 0])
     draft.steps = pace.steps or len(found.times_s[1:]) or None
     logged = statistics.median(found.rates)
-    if draft.step_time_s is None:
-        draft.throughput, draft.throughput_unit = logged, "samples/s"
-        draft.warn("The lines have no time stamps, so the logged throughput cannot be checked.")
-        return
     listed = above_zero(facts.deepspeed.get("train_batch_size"))
-    draft.global_batch = listed or _batch_of_rate(logged * draft.step_time_s, found, draft)
-    draft.throughput = draft.global_batch / draft.step_time_s
-    draft.throughput_unit = "samples/s"
-    if not 1 / _DISAGREE < logged / draft.throughput < _DISAGREE:
-        draft.warn(
-            f"The log says {logged:.4g} samples/s, but its batch and its clock give "
-            f"{draft.throughput:.4g}, which counts; some versions leave out gradient accumulation."
-        )
+    if draft.step_time_s is not None:
+        draft.global_batch = listed or _batch_of_rate(logged * draft.step_time_s, found, draft)
+    set_throughput(draft, draft.global_batch, "samples/s", logged, "the log")
     if pace.restarts:
         draft.warn(f"The steps go back {pace.restarts} times; steps done again count once.")
 

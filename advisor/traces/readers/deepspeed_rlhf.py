@@ -10,6 +10,7 @@ from advisor.core.units import GIB
 from advisor.traces.draft import Draft
 from advisor.traces.jsons import above_zero
 from advisor.traces.logs import LogFacts, median
+from advisor.traces.rates import set_throughput
 from advisor.traces.reader import READERS
 
 if TYPE_CHECKING:
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 
 _SNIFF: Final = re.compile(rb"\|E2E latency=[\d.]+s")
 _LINE: Final = re.compile(
-    r"\|E2E latency=([\d.]+)s.*?\|Generate time=([\d.]+)s.*?\|Training time=([\d.]+)s"
-    r"(?:.*?\|CurSamplesPerSec=([\d.]+))?"
+    r"\|E2E latency=([\d.]+)s.{0,200}?\|Generate time=([\d.]+)s.{0,200}?\|Training time=([\d.]+)s"
+    r"(?:.{0,200}?\|CurSamplesPerSec=([\d.]+))?"
 )
 _TOTAL: Final = re.compile(r"Total memory: ([\d.]+) \(GigaBytes\)")
 
@@ -62,8 +63,7 @@ class DeepSpeedRlhfReader:
         batches = [row[0] * row[3] for row in counted if row[3] is not None]
         if batches and draft.step_time_s:
             draft.global_batch = max(1.0, round(median(batches) or 0.0))
-            draft.throughput = draft.global_batch / draft.step_time_s
-            draft.throughput_unit = "samples/s"
+            set_throughput(draft, draft.global_batch, "samples/s")
         facts.describe(draft)
         draft.warn(
             f"Of a step, generation takes {median([row[1] for row in counted]):.3g} s and training "

@@ -11,6 +11,7 @@ from advisor.traces.draft import Draft
 from advisor.traces.hf import HfSummary, apply_summary
 from advisor.traces.jsons import above_zero
 from advisor.traces.logs import LogFacts
+from advisor.traces.rates import set_throughput
 from advisor.traces.reader import READERS
 
 if TYPE_CHECKING:
@@ -48,8 +49,10 @@ class _Found:
             self.eval_s += above_zero(evaluation[1]) or 0.0
         elif " = " in line or "global step" in line:
             for name, pattern in _HEADER.items():
-                if found := pattern.search(line):
-                    self.header[name] = float(found[1].replace(",", ""))
+                found = pattern.search(line)
+                value = above_zero(found[1].replace(",", "")) if found else None
+                if value is not None:
+                    self.header[name] = value
 
 
 @READERS.register("hf_trainer_stdout")
@@ -93,6 +96,8 @@ class HfStdoutReader:
         )
         draft.micro_batch, draft.params = head.get("device_batch"), head.get("params")
         draft.global_batch = head.get("batch") or draft.global_batch
+        if draft.throughput is None and draft.global_batch and draft.step_time_s:
+            set_throughput(draft, draft.global_batch, "samples/s")
         if draft.global_batch and draft.micro_batch:
             draft.gpus = int(
                 draft.global_batch // (draft.micro_batch * head.get("accumulation", 1.0))

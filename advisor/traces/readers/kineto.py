@@ -9,6 +9,7 @@ from advisor.core.errors import TraceError
 from advisor.traces.chrome_json import ChromeTrace
 from advisor.traces.device_time import Shares, shares
 from advisor.traces.draft import Draft
+from advisor.traces.jsons import above_zero
 from advisor.traces.profiler_events import ProfilerEvents
 from advisor.traces.profiler_steps import StepTimes, step_times
 from advisor.traces.reader import READERS
@@ -88,12 +89,12 @@ def _describe(chrome: ChromeTrace, events: ProfilerEvents) -> Trace:
 def _set_devices(draft: Draft, meta: dict[str, Any], events: ProfilerEvents) -> None:
     listed = meta.get("deviceProperties")
     devices = [d for d in listed if isinstance(d, dict)] if isinstance(listed, list) else []
-    used = [d for d in devices if d.get("id") in events.work.devices] or devices
+    known = events.work.devices
+    used = [d for d in devices if any(d.get("id") == label for label in known)] or devices
     if devices:
         draft.gpus_on_host = len(devices)
         draft.gpu_name = str(used[0].get("name") or "") or None
-        memory = used[0].get("totalGlobalMem")
-        draft.gpu_memory_bytes = float(memory) if isinstance(memory, int | float) else None
+        draft.gpu_memory_bytes = above_zero(used[0].get("totalGlobalMem"))
     if events.foreign and not len(events.work):
         name = draft.gpu_name or "unknown"
         draft.warn(
@@ -132,7 +133,8 @@ def _set_steps(draft: Draft, steps: StepTimes | None, used: Shares | None) -> No
             "compiled. That is no step time; record a few steps after warm-up."
         )
         return
-    draft.step_time_s = steps.answer_s
+    # Clocks of host and device agree to a microsecond at best.
+    draft.step_time_s = round(steps.answer_s, 6) or steps.answer_s
     if draft.steps == 1:
         draft.warn("Only one step was recorded; three to five after warm-up say more.")
     elif steps.period_s is None and used is not None:

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 _SNIFF: Final = re.compile(
     rb"iteration +\d+/ *\d+ \|[^\n]{0,400}elapsed time per iteration \((?:ms|s)\):"
 )
-_ITERATION: Final = re.compile(r"iteration\s+(\d+)\s*/\s*\d+\s*\|")
+_ITERATION: Final = re.compile(r"iteration\s+(\d{1,15})\s*/\s*\d+\s*\|")
 _ELAPSED: Final = re.compile(r"elapsed time per iteration \((ms|s)\):\s*([\d.]+(?:E[+-]?\d+)?)")
-_BATCH: Final = re.compile(r"global batch size:\s*(\d+)")
-_SKIPPED: Final = re.compile(r"number of skipped iterations:\s*(\d+)")
+_BATCH: Final = re.compile(r"global batch size:\s*(\d{1,15})")
+_SKIPPED: Final = re.compile(r"number of skipped iterations:\s*(\d{1,15})")
 _PEAK_MB: Final = re.compile(r"max allocated: ([\d.]+)")
 _PEAK_BYTES: Final = re.compile(r"mem-max-allocated-bytes: ([\d.]+(?:E[+-]?\d+)?)")
 

@@ -78,7 +78,7 @@ def _points(source: Source) -> Iterator[tuple[str, float, float]]:
     at = {name.lower(): i for i, name in enumerate(next(table, []))}
     key_at = next((at[name] for name in _KEYS if name in at), None)
     for cells in table:
-        if len(cells) < len(at):
+        if len(cells) <= max(at.values()):
             continue
         time_ms, step = number(cells[at["timestamp"]]), number(cells[at["step"]])
         if time_ms is not None and step is not None:

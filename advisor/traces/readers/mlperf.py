@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from advisor.traces.trace import Trace
 
 _SNIFF: Final = re.compile(rb":::MLL(?:OG)? ?[\d{]")
-_OLD: Final = re.compile(r":::MLL ([\d.]+) (\w+): (\{.*\})")
+_OLD: Final = re.compile(r":::MLL ([\d.]+) (\w+): (\{.*\})$")
 _RANK: Final = re.compile(r"^(\d{1,5}): ")
-_WORLD: Final = re.compile(r"\bn_gpu: (\d+), distributed training: True")
-_ON_HOST: Final = re.compile(r"\bnum_gpus ?= ?(\d+)")
+_WORLD: Final = re.compile(r"\bn_gpu: (\d{1,15}), distributed training: True")
+_ON_HOST: Final = re.compile(r"\bnum_gpus ?= ?(\d{1,15})")
 _UNITS: Final = {
     **dict.fromkeys(("resnet", "ssd", "retinanet", "maskrcnn", "mask_rcnn", "unet3d"), "images/s"),
     **dict.fromkeys(("stable_diffusion", "single_stage_detector"), "images/s"),
@@ -41,7 +41,7 @@ _COUNT: Final = re.compile(r"\b(?:[VAHB]\d{2,3}|[LT]4|MI\d{3}X?)[-_ ]?x?(\d{1,4}
 _COUNT_FIRST: Final = re.compile(
     r"\b(\d{1,4})x ?(?:NVIDIA |AMD )?(?:[VAHB]\d{2,3}|[LT]4|MI\d{3})", re.IGNORECASE
 )
-_NODES: Final = re.compile(r"^(\d+)x")
+_NODES: Final = re.compile(r"^(\d{1,15})x")
 _DEVICE: Final = re.compile(r"\b([VAHB]\d{2,3}|[LT]4|L40S?|MI\d{3}X?)\b", re.IGNORECASE)
 
 
@@ -71,7 +71,7 @@ class _Found:
             elif host := _ON_HOST.search(line):
                 self.on_host = int(host[1])
             return
-        event = _event(line[at:])
+        event = _event(line[at:].rstrip())
         if event is not None:
             self._take(*event)
 
@@ -198,7 +198,7 @@ def _of_samples(draft: Draft, found: _Found, samples: float, *, consumed: bool) 
     epochs = [time_s for time_s in found.epochs_s if time_s > 0]
     if not consumed and len(epochs) > 1:
         draft.warn("Throughput follows from the median epoch.")
-        return samples / statistics.median(epochs)
+        return above_zero(samples / statistics.median(epochs))
     if found.run_start_s is None or found.run_stop_s is None:
         draft.warn("The run has no end in this log, so throughput is not available.")
         return None
@@ -206,7 +206,7 @@ def _of_samples(draft: Draft, found: _Found, samples: float, *, consumed: bool) 
     if run_s <= 0:
         return None
     draft.warn("Throughput follows from the whole run, which includes evaluations.")
-    return samples * (1.0 if consumed else found.epochs) / run_s
+    return above_zero(samples * (1.0 if consumed else found.epochs) / run_s)
 
 
 def _set_machine(draft: Draft, found: _Found) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _SNIFF: Final = re.compile(
     rb"iteration: \d+ / \d+ \|[^\n]{0,200}elapsed_time_per_iteration_ms: [\d.]+[KMB]?"
 )
-_ITERATION: Final = re.compile(r"iteration: (\d+) / \d+ \|")
+_ITERATION: Final = re.compile(r"iteration: (\d{1,15}) / \d+ \|")
 _FIELD: Final = re.compile(r"(\w+): ([\d.]+(?:e[+-]?\d+)?)([KMBT]?)(?= \||\s*$)")
 _PEAK: Final = re.compile(r"Peak allocated:? ([\d.]+)MiB")
 _SUFFIX: Final = {"": 1.0, "K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}

@@ -46,7 +46,7 @@ class NvidiaSmiDmonReader:
                 if "gpu" in names:
                     columns = {name: at for at, name in enumerate(names)}
                 continue
-            if not columns or len(cells) < len(columns):
+            if not columns or len(cells) <= max(columns.values()):
                 continue
             share = number(cells[columns["sm"]]) if "sm" in columns else None
             if share is not None:

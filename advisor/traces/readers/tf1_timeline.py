@@ -12,6 +12,7 @@ from advisor.core.errors import TraceError
 from advisor.traces.chrome_json import ChromeTrace
 from advisor.traces.draft import Draft
 from advisor.traces.intervals import Union
+from advisor.traces.jsons import number
 from advisor.traces.reader import READERS
 from advisor.traces.trace import CutOffError
 
@@ -72,10 +73,12 @@ class _Found:
     def feed(self, event: Event) -> None:
         if event.ph == "M" and event.name == "process_name" and event.args is not None:
             self.names[event.pid] = str(event.args.name)
-        elif event.ph == "X" and event.ts is not None and (event.dur or -1.0) >= 0:
-            self.spans.append((event.pid, event.ts, event.ts + (event.dur or 0.0)))
-            if event.args is not None:
-                self.runs[event.pid, event.args.name] += 1
+        elif event.ph == "X":
+            ts, dur = number(event.ts), number(event.dur)
+            if ts is not None and dur is not None and dur >= 0:
+                self.spans.append((event.pid, ts, ts + dur))
+                name = event.args.name if event.args is not None else None
+                self.runs[event.pid, name] += 1
 
     def describe(self) -> Trace:
         draft = Draft(format="tf1_timeline_json", framework="TensorFlow 1")

@@ -12,10 +12,11 @@ from advisor.core.errors import TraceError
 from advisor.traces.draft import Draft
 from advisor.traces.pace import Pace
 from advisor.traces.protobuf import Records, fields, is_record
+from advisor.traces.rates import set_throughput
 from advisor.traces.reader import READERS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from advisor.traces.source import Source
     from advisor.traces.trace import Trace
@@ -31,10 +32,9 @@ _TIME: Final = re.compile(
 )
 _UNIT: Final = re.compile(r"samples|examples|images|tokens|sequences", re.IGNORECASE)
 _MOST_TAGS: Final = 5000
-_DISAGREE: Final = 1.2
 _WHOLE_SPREAD: Final = 0.02
 
-Points = "list[tuple[int, float, float]]"
+Points = list[tuple[int, float, float]]
 
 
 @READERS.register("tensorboard_tfevents")
@@ -55,7 +55,7 @@ class TfeventsReader:
         """Read all scalars."""
         draft = Draft(format="tensorboard_tfevents")
         records = Records(source)
-        series: dict[str, list[tuple[int, float, float]]] = defaultdict(list)
+        series: dict[str, Points] = defaultdict(list)
         for record in records:
             for tag, step, wall_s, value in _scalars(record):
                 if tag in series or len(series) < _MOST_TAGS:
@@ -123,7 +123,7 @@ def _tensor(message: bytes) -> float | None:
     return None
 
 
-def _set_numbers(draft: Draft, series: dict[str, list[tuple[int, float, float]]]) -> None:
+def _set_numbers(draft: Draft, series: dict[str, Points]) -> None:
     training = {tag: points for tag, points in series.items() if not _TESTING.search(tag)}
     longest = max((training or series).values(), key=len)
     pace = Pace()
@@ -139,29 +139,19 @@ def _set_numbers(draft: Draft, series: dict[str, list[tuple[int, float, float]]]
         return
     rates = _typical(training[rate_tag])
     unit = _UNIT.search(rate_tag)
-    draft.throughput_unit = f"{unit[0].lower()}/s" if unit else "samples/s"
+    logged_unit = f"{unit[0].lower()}/s" if unit else "samples/s"
     time_tag = next((tag for tag in training if _TIME.search(tag)), None)
     draft.global_batch = _batch(training, rate_tag, time_tag)
-    if draft.global_batch is None or draft.step_time_s is None:
-        draft.throughput = rates
-        draft.warn(f"The throughput is what the tag “{rate_tag}” says; nothing to check it by.")
-        return
-    draft.throughput = draft.global_batch / draft.step_time_s
-    if rates and not 1 / _DISAGREE < rates / draft.throughput < _DISAGREE:
-        draft.warn(
-            f"The tag “{rate_tag}” says {rates:.4g} {draft.throughput_unit}, but batch and wall "
-            f"time give {draft.throughput:.4g}, which counts: the tag is inconsistent."
-        )
+    name = f"the tag “{rate_tag}”"
+    set_throughput(draft, draft.global_batch, logged_unit, rates, name)
 
 
-def _typical(points: Sequence[tuple[int, float, float]]) -> float | None:
+def _typical(points: Points) -> float | None:
     values = [value for _, _, value in points if value > 0]
     return statistics.median(values) if values else None
 
 
-def _batch(
-    training: dict[str, list[tuple[int, float, float]]], rate_tag: str, time_tag: str | None
-) -> float | None:
+def _batch(training: dict[str, Points], rate_tag: str, time_tag: str | None) -> float | None:
     """Return rate × time where both are logged and their product is nearly the same always."""
     if time_tag is None:
         return None

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 _SNIFF: Final = re.compile(rb"step: +\d+\b[^\n]{0,300}[tw]ps: +[\d,]+")
 _STEP: Final = re.compile(
-    r"step:\s+(\d+)\s.*?(?:memory:\s+([\d.]+)GiB.*?)?\b(?:tps|wps):\s+([\d,]+)(?:.*?mfu:\s+([\d.]+))?"
+    r"step:\s+(\d{1,15})\s.{0,200}?(?:memory:\s+([\d.]+)GiB.{0,50}?)?\b(?:tps|wps):\s+([\d,]+)"
 )
 _BATCH: Final = re.compile(
-    r"local batch size:? (\d+), global batch size:? (\d+)"
-    r"(?:, gradient accumulation steps:? (\d+))?(?:, sequence length:? (\d+))?"
+    r"local batch size:? (\d{1,15}), global batch size:? (\d{1,15})"
+    r"(?:, gradient accumulation steps:? (\d{1,15}))?(?:, sequence length:? (\d{1,15}))?"
 )
-_DEVICE: Final = re.compile(r"\b[A-Z]+ capacity: (.+?) with ([\d.]+)GiB memory")
+_DEVICE: Final = re.compile(r"\b[A-Z]+ capacity: (.{1,100}?) with ([\d.]+)GiB memory")
 _MODEL: Final = re.compile(r"Model (.{1,60}?) size: ([\d,]+) total parameters")
 _MESH: Final = re.compile(r"device mesh with \[([^\]]*)\], \[([\d, ]+)\]")
 _AXES: Final = {"tp": "tp", "pp": "pp", "cp": "cp", "ep": "ep"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from advisor.traces.draft import Draft
@@ -66,7 +67,7 @@ def _arguments(given: object) -> dict[str, str]:
     """Return ``--name value`` and ``--name=value`` as a table."""
     words = [str(word) for word in given] if isinstance(given, list) else []
     found: dict[str, str] = {}
-    for word, following in zip(words, [*words[1:], ""], strict=True):
+    for word, following in zip_longest(words, words[1:], fillvalue=""):
         if word.startswith("--"):
             name, _, value = word[2:].partition("=")
             found[name] = value or ("" if following.startswith("--") else following)

@@ -11,6 +11,7 @@ from advisor.core.errors import TraceError
 from advisor.traces.chrome_json import ChromeTrace
 from advisor.traces.device_time import COPY, KERNEL, DeviceWork, shares
 from advisor.traces.draft import Draft
+from advisor.traces.jsons import number
 from advisor.traces.reader import READERS
 from advisor.traces.trace import CutOffError
 
@@ -80,14 +81,16 @@ class _Found:
                 self.devices[event.pid] = (device[1], int(device[2]))
             elif event.name == "thread_name":
                 self.rows[event.pid, event.tid] = name
-        elif event.ph == "X" and event.pid in self.devices and event.ts is not None:
-            self._add(event, event.ts, max(event.dur or 0.0, 0.0))
+        elif event.ph == "X" and event.pid in self.devices:
+            ts, dur = number(event.ts), number(event.dur)
+            if ts is not None and dur is not None and dur >= 0:
+                self._add(event, ts, dur)
 
     def _add(self, event: Event, ts: float, dur: float) -> None:
         if self._base_us is None:
             self._base_us = ts
         start = (ts - self._base_us) * _US
-        kind, number = self.devices[event.pid]
+        kind, device = self.devices[event.pid]
         row = self.rows.get((event.pid, event.tid), "")
         if row == "Steps":
             self.steps.setdefault(event.pid, []).append((start, start + dur * _US))
@@ -97,7 +100,7 @@ class _Found:
             self.work.extend(
                 start=[start],
                 end=[start + dur * _US],
-                device=[number],
+                device=[device],
                 stream=[row],
                 names=[name],
                 kind=[COPY if _COPY.search(name) else KERNEL],
@@ -105,7 +108,7 @@ class _Found:
 
     def describe(self, events: int) -> Trace:
         draft = Draft(format="xla_trace_json", framework="XLA")
-        draft.gpus = len({number for _, number in self.devices.values()})
+        draft.gpus = len({device for _, device in self.devices.values()})
         window = self._set_step(draft)
         used = shares(self.work, window) if len(self.work) else None
         if used is None:

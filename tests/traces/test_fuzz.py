@@ -1,0 +1,85 @@
+"""Whatever bytes come: a trace or a trace error, soon. Readers are called without their guard."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import time
+
+import pytest
+from examples import EXAMPLES
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from advisor.core.errors import TraceError
+from advisor.traces import READERS, Limits
+from advisor.traces.reader import find_reader
+from advisor.traces.source import source_of
+
+LIMITS = Limits(content_bytes=10_000_000)
+TOKENS = (
+    *(b"NaN", b"Infinity", b"-1", b"0", b"1e308", b"9" * 25, b"null", b"true", b'""', b"[]"),
+    *(b"{}", b'"', b"{", b"}", b"[", b"]", b",", b":", b"\n", b"\r", b"\0", b"\xff", b"%", b"="),
+    *(b" | ", b" 0 ", b"\t", b"\x1b[31m", "µ".encode(), b"--x=1"),
+)
+
+
+def read_unguarded(data: bytes) -> None:
+    start = time.process_time()
+    said: TraceError | None = None
+    try:
+        source = source_of(data, "fuzzed", LIMITS)
+        json.dumps(find_reader(source).read(source).to_dict(), allow_nan=False)
+    except TraceError as error:
+        said = error
+    assert said is None or (said.what and said.todo)
+    assert time.process_time() - start < 5
+
+
+@st.composite
+def spoilt(draw: st.DrawFn, data: bytes) -> bytes:
+    """A file with a few cuts, repeats and replacements."""
+    out = bytearray(data)
+    for _ in range(draw(st.integers(1, 6))):
+        at = draw(st.integers(0, len(out)))
+        span = draw(st.sampled_from((0, 1, 2, 5, 20, 200)))
+        kind = draw(st.sampled_from(("replace", "cut", "repeat", "end")))
+        if kind == "replace":
+            out[at : at + span] = draw(st.sampled_from(TOKENS))
+        elif kind == "cut":
+            del out[at : at + span]
+        elif kind == "repeat":
+            out[at:at] = out[at : at + span] * draw(st.integers(1, 5))
+        else:
+            del out[at:]
+    return bytes(out)
+
+
+@pytest.mark.parametrize("name", list(READERS))
+@settings(
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+@given(data=st.data())
+def test_a_spoilt_file_raises_nothing_else(name: str, data: st.DataObject) -> None:
+    changed = data.draw(spoilt(EXAMPLES[name]))
+    read_unguarded(changed)
+    # The reader itself is given it as well, if another one would be chosen now.
+    try:
+        source = source_of(changed, "fuzzed", LIMITS)
+        if READERS[name].sniff(source.head):
+            READERS[name].read(source)
+    except TraceError:
+        pass
+
+
+@settings(max_examples=300, deadline=None)
+@given(data=st.one_of(st.binary(max_size=300), st.lists(st.sampled_from(TOKENS)).map(b"".join)))
+@example(b'{"traceEvents":')
+@example(b'{"traceEvents": [{}, {}, {}]}')
+@example(b'[{"ph":')
+@example(b"SQLite format 3\0")
+@example(gzip.compress(b"{")[:-4])
+def test_any_bytes_raise_nothing_else(data: bytes) -> None:
+    read_unguarded(data)
