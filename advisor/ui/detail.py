@@ -20,6 +20,7 @@ from advisor.core.units import (
     interval,
     number,
     percent,
+    round_significant,
     usd,
 )
 from advisor.ui.cards import BASIS_BADGES, price_badge
@@ -27,7 +28,7 @@ from advisor.ui.charts.bars import BarData, bill_bar, colours_of, draw_bar, memo
 from advisor.ui.charts.cost_time import pick_labels
 from advisor.ui.charts.finish import draw_finish, finish_data
 from advisor.ui.charts.style import CONFIG
-from advisor.ui.state import address_values
+from advisor.ui.state import address_values, measured
 from advisor.ui.text import plain
 from advisor.ui.theme import MARKET_TITLES, palette, swatch
 
@@ -66,6 +67,8 @@ def show_plan(
         _flips(evaluated, result, row, limits)
     with right, st.container(border=True, height="stretch", gap="xsmall"):
         _prices(plan, engine)
+    with st.container(border=True, gap="xsmall"):
+        _nearest(evaluated, row, engine)
 
 
 def close_plan() -> None:
@@ -232,3 +235,35 @@ def _prices(plan: Plan, engine: Engine) -> None:
              for item, price, source, as_of in rows]  # fmt: skip
     table = pd.DataFrame(cells, columns=["Item", "Price", "Source", "As of"])
     st.table(table, border="horizontal", hide_index=True)
+
+
+def _nearest(evaluated: Evaluated, row: int, engine: Engine) -> None:
+    entry = int(evaluated.plans.iloc[row]["entry"])
+    runs = measured().nearest(engine, evaluated.best, entry)
+    st.markdown("#### Nearest measured runs :small[:gray[closest first; the predictor has learnt "
+                "from them]]", anchors=False)  # fmt: skip
+    shown = pd.DataFrame(
+        {
+            "Model": runs["model"],
+            "Accelerators": runs["accelerators"].map("{:g} × ".format) + runs["accelerator"],
+            "Layout": runs["parallelism"],
+            "Batch": runs["global_batch"],
+            "Sequence or side": runs["sample_size"],
+            "Measured, s": runs["measured_s"].map(round_significant),
+            "Predicted, s": runs["predicted_s"].map(round_significant),
+            "Error, %": (100 * (runs["predicted_s"] / runs["measured_s"] - 1)).round(1),
+            "Distance": runs["distance"].round(1),
+            "Source": runs["url"],
+        }
+    )
+    whole = st.column_config.NumberColumn(format="localized")
+    st.dataframe(
+        shown, hide_index=True, alt="Measured runs nearest to this plan",
+        column_config={
+            "Batch": whole, "Sequence or side": whole,
+            "Source": st.column_config.LinkColumn(display_text=r"github\.com/([^/]+/[^/]+)"),
+            "Distance": st.column_config.NumberColumn(
+                help="In units of the usual gap between measured runs; above 3 is far."
+            ),
+        },
+    )  # fmt: skip

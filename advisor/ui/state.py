@@ -12,6 +12,7 @@ import streamlit as st
 from advisor.advice import Engine
 from advisor.advice.job import Job, StatedJob, parse_job
 from advisor.advice.limits import USUAL_CLOUDS
+from advisor.advice.nearest import Measured
 from advisor.search.constraints import DEFAULT_CHANCE, NO_COMMITMENT, Constraints
 from advisor.search.search import Evaluated, SearchOptions, evaluate
 from advisor.ui.theme import FAMILIES
@@ -45,6 +46,12 @@ def asset(name: str) -> str:
 def engine() -> Engine:
     """Return the engine, opened once per server."""
     return Engine.open()
+
+
+@st.cache_resource(show_spinner="Reading measured runs …")
+def measured() -> Measured:
+    """Return the runs the predictor learnt from, read once per server."""
+    return Measured.load(engine())
 
 
 @st.cache_resource(max_entries=16, show_spinner="Searching machines, counts and layouts …")

@@ -1,0 +1,41 @@
+"""The measured runs nearest to a prediction."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from advisor import zoo
+from advisor.advice import Engine
+from advisor.advice.nearest import SHOWN, Measured
+from advisor.search.search import Machines, SearchOptions, evaluate
+
+
+@pytest.fixture
+def measured(engine: Engine, engine_data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Measured:
+    monkeypatch.setenv("ADVISOR_DATA_DIR", str(engine_data_dir))
+    return Measured.load(engine)
+
+
+def test_a_language_model_on_a100_rests_on_language_models_of_its_generation(
+    engine: Engine, measured: Measured
+) -> None:
+    workload = zoo.build_workload(
+        zoo.get("mpt-7b"), tokens=1e9, sample_size=2048, global_batch=1024
+    )
+    only = Machines(cloud="azure", instance_type="Standard_ND96amsr_A100_v4", count=4)
+    evaluated = evaluate(workload, engine.catalog, engine.predictor, SearchOptions(), only)
+    runs = measured.nearest(engine, evaluated.best, 0)
+    assert len(runs) == SHOWN
+    assert runs["distance"].is_monotonic_increasing
+    assert runs["accelerator"].str.contains("A100|H100").all()
+    assert np.isfinite(runs[["measured_s", "predicted_s"]].to_numpy()).all()
+    assert runs["url"].str.startswith("https://").all()
+
+
+def test_a_run_is_nearest_to_itself(engine: Engine, measured: Measured) -> None:
+    assert len(measured.runs) == engine.predictor.model.runs
+    apart = np.linalg.norm(measured.points - measured.points[100], axis=1)
+    assert apart.argmin() == 100 or apart[apart.argmin()] == 0
