@@ -226,7 +226,7 @@ class ChromeTrace:
 
 def _last_start(buffer: bytes) -> int | None:
     """Return the end of the last event behind which another one begins."""
-    tail = _TAIL_BYTES
+    tail = _TAIL_BYTES // 8
     while True:
         at = max(0, len(buffer) - tail)
         starts = [found.start() for found in START.finditer(buffer, at)]

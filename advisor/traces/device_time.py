@@ -14,7 +14,7 @@ from advisor.traces.scrub import clean
 from advisor.traces.trace import KernelRow, Parts
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
+    from collections.abc import Hashable, Sequence
 
     from numpy.typing import NDArray
 
@@ -50,15 +50,19 @@ class Names:
     def __len__(self) -> int:
         return len(self._numbers)
 
-    def number(self, name: str) -> int:
-        """Return the number of a name."""
-        found = self._numbers.get(name)
-        if found is None:
-            if len(self._numbers) >= self._most:
-                self.overflowed = True
-                name = "(further kernels)"
-            found = self._numbers.setdefault(name, len(self._numbers))
-        return found
+    def of(self, names: Sequence[str]) -> list[int]:
+        """Return the numbers of names; those never seen before get one."""
+        found = list(map(self._numbers.get, names))
+        return [self._number(name) for name in names] if None in found else found  # type: ignore[return-value]
+
+    def _number(self, name: str) -> int:
+        known = self._numbers.get(name)
+        if known is not None:
+            return known
+        if len(self._numbers) >= self._most:
+            self.overflowed = True
+            name = "(further kernels)"
+        return self._numbers.setdefault(name, len(self._numbers))
 
     def listed(self) -> list[str]:
         """Return the names in the order of their numbers."""
@@ -85,21 +89,19 @@ class DeviceWork:
     def extend(
         self,
         *,
-        start: Sequence[float],
-        end: Sequence[float],
-        device: Iterable[Hashable],
-        stream: Iterable[Hashable],
-        names: Iterable[str],
+        start: Sequence[float] | NDArray[np.float64],
+        end: Sequence[float] | NDArray[np.float64],
+        device: Sequence[Hashable],
+        stream: Sequence[Hashable],
+        names: Sequence[str],
         kind: Sequence[int],
     ) -> None:
         """Add rows; devices and streams may be called by anything."""
-        number = self.names.number
-        devices, streams = self.devices, self._streams
-        self._start.extend(start)
-        self._end.extend(end)
-        self._device.extend([devices.setdefault(label, len(devices)) for label in device])
-        self._stream.extend([streams.setdefault(label, len(streams)) for label in stream])
-        self._name.extend([number(name) for name in names])
+        self._start.frombytes(np.asarray(start, dtype=np.float64).tobytes())
+        self._end.frombytes(np.asarray(end, dtype=np.float64).tobytes())
+        self._device.extend(_numbered(self.devices, device))
+        self._stream.extend(_numbered(self._streams, stream))
+        self._name.extend(self.names.of(names))
         self._kind.extend(kind)
 
     @property
@@ -240,6 +242,11 @@ def _usual(
     enough = counts >= _ENOUGH_CALLS
     medians[enough] = value[order][middle[enough]]
     return medians
+
+
+def _numbered(known: dict[Hashable, int], labels: Sequence[Hashable]) -> list[int]:
+    """Return the numbers of labels; those never seen before get the next one."""
+    return [known.setdefault(label, len(known)) for label in labels]
 
 
 def _view(column: array[float] | array[int], kind: type[T]) -> NDArray[T]:

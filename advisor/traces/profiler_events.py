@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
+from itertools import compress
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
+from advisor.traces.chrome_event import Args
 from advisor.traces.device_time import COPY, KERNEL, DeviceWork
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
+
+    from numpy.typing import NDArray
 
     from advisor.traces.chrome_event import Event
 
@@ -27,11 +34,17 @@ _LAUNCHES: Final = frozenset(
         *("xpu_runtime", "xpu_driver", "privateuse1_runtime", "privateuse1_driver"),
     }
 )
+# Arrows between events: many, and of no use here.
+_FLOWS: Final = frozenset({"ac2g", "async_cpu_to_gpu", "async_gpu", "async", "fwdbwd"})
 _FOREIGN: Final = re.compile(r"^(mtia|hpu|npu|privateuse1|xla|tpu)", re.IGNORECASE)
 _STEP: Final = re.compile(r"^ProfilerStep\s*#\s*(\d+)$")
 _GPU_MEMORY: Final = frozenset({1.0, 6.0})  # CUDA and HIP in PyTorch's list of device types
 _US: Final = 1e-6
 _LATEST_US: Final = 1e18
+_NO_ARGS: Final = Args()
+_NAME, _TIME = attrgetter("name"), attrgetter("ts")
+_DURATION, _ARGS = attrgetter("dur"), attrgetter("args")
+_DEVICE, _STREAM, _CORRELATION = (attrgetter(n) for n in ("device", "stream", "correlation"))
 
 
 class ProfilerEvents:
@@ -67,20 +80,33 @@ class ProfilerEvents:
         self._base_us: float | None = None
 
     def add(self, events: Sequence[Event]) -> None:
-        """Take what is needed out of a batch."""
+        """Take what is needed out of a batch.
+
+        Most events are not needed, so they are looked at by category and in whole columns.
+        """
         if self._base_us is None:
             self._base_us = next((e.ts for e in events if e.ts), None)
-        categories = {event.cat for event in events}
-        if not categories.isdisjoint(_DEVICE_KINDS):
-            self._add_work([e for e in events if e.cat in _DEVICE_KINDS and e.ph == "X"])
-        if not categories.isdisjoint(_LAUNCHES):
-            self._add_launches([e for e in events if e.cat in _LAUNCHES and e.args is not None])
-        foreign = {c for c in categories if c and _FOREIGN.match(c)}
-        if foreign:
-            self.foreign.update(e.cat for e in events if e.cat in foreign)
-        negative = [e for e in events if e.dur is not None and e.dur < 0]
-        self.dropped["with a negative duration"] += len(negative)
-        names = {event.name for event in events}  # far fewer than events
+        by_category: dict[str | None, list[Event]] = defaultdict(list)
+        for event in events:
+            by_category[event.cat].append(event)
+        for category, group in by_category.items():
+            if category in _FLOWS:
+                continue
+            durations = list(filter(None, map(_DURATION, group)))
+            if durations and min(durations) < 0:
+                self.dropped["with a negative duration"] += sum(dur < 0 for dur in durations)
+            if category in _DEVICE_KINDS:
+                self._add_work([e for e in group if e.ph == "X"], _DEVICE_KINDS[category])
+            elif category in _LAUNCHES:
+                self._add_launches([e for e in group if e.args is not None])
+            elif category and _FOREIGN.match(category):
+                self.foreign[category] += len(group)
+            else:
+                self._add_named(group)
+
+    def _add_named(self, events: Sequence[Event]) -> None:
+        """Take the steps and the samples of the allocator."""
+        names = set(map(_NAME, events))  # far fewer than events
         if steps := {name for name in names if name and _STEP.match(name)}:
             for event in events:
                 if event.name in steps:
@@ -93,62 +119,64 @@ class ProfilerEvents:
             ]
             self.peak_bytes = max([self.peak_bytes, *samples])
 
-    def _add_work(self, events: Sequence[Event]) -> None:
-        kept = [e for e in events if self._is_usable(e)]
-        base = self._base_us or 0.0
-        args = [e.args for e in kept]
-        start = [((e.ts or 0.0) - base) * _US for e in kept]
+    def _add_work(self, events: Sequence[Event], kind: int) -> None:
+        ts, dur = _column(events, _TIME), _column(events, _DURATION)
+        usable = self._usable(ts, dur)
+        if not usable.all():
+            events = list(compress(events, usable))
+            ts, dur = ts[usable], dur[usable]
+        args = [_NO_ARGS if e.args is None else e.args for e in events]
+        device, stream = list(map(_DEVICE, args)), list(map(_STREAM, args))
+        if None in device:
+            device = [e.pid if d is None else d for e, d in zip(events, device, strict=True)]
+        if None in stream:
+            stream = [e.tid if s is None else s for e, s in zip(events, stream, strict=True)]
+        start = (ts - (self._base_us or 0.0)) * _US
         self.work.extend(
             start=start,
-            end=[at + (e.dur or 0.0) * _US for at, e in zip(start, kept, strict=True)],
-            device=[
-                e.pid if a is None or a.device is None else a.device
-                for e, a in zip(kept, args, strict=True)
-            ],
-            stream=[
-                e.tid if a is None or a.stream is None else a.stream
-                for e, a in zip(kept, args, strict=True)
-            ],
-            names=[e.name or "" for e in kept],
-            kind=[_DEVICE_KINDS[e.cat or ""] for e in kept],
+            end=start + dur * _US,
+            device=device,
+            stream=stream,
+            names=[e.name or "" for e in events],
+            kind=[kind] * len(events),
         )
-        nan = float("nan")
-        self.work_id.extend(
-            [nan if a is None or a.correlation is None else a.correlation for a in args]
-        )
+        self.work_id.frombytes(_column(args, _CORRELATION).tobytes())
 
-    def _is_usable(self, event: Event) -> bool:
-        if event.ts is None or event.dur is None:
-            self.dropped["without a time"] += 1
-        elif event.dur < 0:
-            pass  # counted with those of the host
-        elif not (abs(event.ts) < _LATEST_US and event.dur < _LATEST_US):
-            self.dropped["with an impossible time"] += 1
-        elif event.ts == 0 and event.dur == 0:
-            self.dropped["with time and duration 0"] += 1
-        else:
-            return True
-        return False
+    def _usable(self, ts: NDArray[np.float64], dur: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Tell which times can be used, and count the others by reason."""
+        known = np.isfinite(ts) & np.isfinite(dur)
+        possible = (np.abs(ts) < _LATEST_US) & (dur < _LATEST_US)
+        empty = (ts == 0) & (dur == 0)
+        negative = dur < 0  # counted with those of the host
+        self.dropped["without a time"] += int(np.count_nonzero(~known))
+        self.dropped["with an impossible time"] += int(np.count_nonzero(known & ~possible))
+        self.dropped["with time and duration 0"] += int(np.count_nonzero(empty))
+        return np.asarray(known & possible & ~empty & ~negative, dtype=np.bool_)
 
     def _add_launches(self, events: Sequence[Event]) -> None:
-        base = self._base_us or 0.0
-        kept = [
-            (e.args.correlation, (e.ts - base) * _US)
-            for e in events
-            if e.args is not None and e.args.correlation is not None and e.ts
-        ]
-        self.launch_id.extend([number for number, _ in kept])
-        self.launch_s.extend([at for _, at in kept])
+        number = _column(list(map(_ARGS, events)), _CORRELATION)
+        ts = _column(events, _TIME)
+        kept = np.isfinite(number) & (np.abs(ts) < _LATEST_US) & (ts != 0)
+        self.launch_id.frombytes(number[kept].tobytes())
+        self.launch_s.frombytes(((ts[kept] - (self._base_us or 0.0)) * _US).tobytes())
 
     def _add_step(self, event: Event) -> None:
         step = _STEP.match(event.name or "")
         on_device = event.cat is not None and "gpu" in event.cat.lower()
-        if step is None or event.ph != "X" or on_device or not self._is_usable(event):
+        if step is None or event.ph != "X" or on_device:
             return
-        start = ((event.ts or 0.0) - (self._base_us or 0.0)) * _US
-        end = start + (event.dur or 0.0) * _US
+        ts, dur = _column([event], _TIME), _column([event], _DURATION)
+        if not self._usable(ts, dur).all():
+            return
+        start = (float(ts[0]) - (self._base_us or 0.0)) * _US
+        end = start + float(dur[0]) * _US
         number = int(step[1])
         # A step is one interval; where threads repeat it, the longest is the step.
         known = self.steps.get(number, (0.0, 0.0))
         if end - start > known[1] - known[0]:
             self.steps[number] = (start, end)
+
+
+def _column(rows: Iterable[object], field: Callable[[object], object]) -> NDArray[np.float64]:
+    """Return a field of all rows as numbers, NaN where there is none."""
+    return np.array(list(map(field, rows)), dtype=np.float64)
