@@ -29,6 +29,7 @@ HIGHEST: Final = ComputeCosts(4.0, 8.0, 12.0, 8.0, 3e-3)
 # Residuals beyond this (in the logarithm) count as outliers, not as physics.
 OUTLIER: Final = 0.25
 FEWEST_RUNS: Final = 40
+TOLERANCE: Final = 1e-6
 REFERENCE_STACKS: Final = ("fsdp", "pytorch", "megatron")
 
 
@@ -79,6 +80,10 @@ def _fit_kind(jobs: Jobs, log_step_s: FloatArray) -> ComputeCosts:
         method="dogbox",
         loss="soft_l1",
         f_scale=OUTLIER,
+        # Beyond this the misfit no longer changes, and the solver may crawl along a valley.
+        ftol=TOLERANCE,
+        xtol=TOLERANCE,
+        gtol=TOLERANCE,
     )
     return ComputeCosts(*(float(value) for value in np.exp(result.x[:size])))
 
