@@ -67,7 +67,9 @@ def _of_ranks(parts: Sequence[Part]) -> Trace:
     if guessed:
         draft.warn("Not every file says its rank; the others were numbered by file name.")
     if len(by_rank) < len(parts):
-        draft.warn(f"{len(parts) - len(by_rank)} files repeat a rank; the longest of each counts.")
+        draft.warn(
+            f"The longest file of each rank counts; {len(parts)} files have {len(by_rank)} ranks."
+        )
     _warn_of_missing(draft)
     _warn_of_stragglers(draft)
     _keep_warnings(draft, traces)

@@ -27,14 +27,14 @@ class TraceReader(Protocol):
     anywhere : bool
         Whether what shows the format may come late in a file (logs begin with anything). Such a
         reader is asked about every part of a text, others about its beginning only.
-    rank : int
+    order : int
         Who reads a file that several readers recognise: the lowest. A Megatron log that goes
         through DeepSpeed has the lines of both.
     """
 
     label: ClassVar[str]
     anywhere: ClassVar[bool]
-    rank: ClassVar[int]
+    order: ClassVar[int]
 
     @staticmethod
     def sniff(head: bytes) -> bool:
@@ -52,6 +52,23 @@ class TraceReader(Protocol):
 
 
 READERS: Final[Registry[type[TraceReader]]] = Registry("trace format", "advisor.traces.readers")
+
+
+# Closed formats that can only be told by their names.
+_KNOWN_BY_NAME: Final = {
+    (".nsys-rep", ".qdrep", ".qdstrm"): (
+        "a report of Nsight Systems, whose format is closed.",
+        "Export it: nsys export --type sqlite report.nsys-rep, and upload the .sqlite file.",
+    ),
+    (".ncu-rep",): (
+        "a report of Nsight Compute: single kernels and not a run.",
+        "Record the run with Nsight Systems or the PyTorch profiler.",
+    ),
+    (".nvvp", ".nvprof"): (
+        "a profile of nvprof, which is not read.",
+        "Record the run with Nsight Systems or the PyTorch profiler.",
+    ),
+}
 
 
 def find_reader(source: Source) -> type[TraceReader]:
@@ -72,7 +89,7 @@ def find_reader(source: Source) -> type[TraceReader]:
         found += _found_late(source, late)
     if not found:
         raise _unknown(source)
-    return min(found, key=lambda reader: reader.rank)
+    return min(found, key=lambda reader: reader.order)
 
 
 def _found_late(source: Source, readers: Iterable[type[TraceReader]]) -> list[type[TraceReader]]:
@@ -90,6 +107,10 @@ def _is_text(head: bytes) -> bool:
 
 
 def _unknown(source: Source) -> TraceError:
+    name = source.name.lower()
+    for suffixes, (what, todo) in _KNOWN_BY_NAME.items():
+        if name.endswith(suffixes):
+            return TraceError(what, where=source.name, todo=todo)
     known = ", ".join(sorted(READERS[name].label for name in READERS))
     return TraceError(
         "this is no trace or log that the advisor knows.",

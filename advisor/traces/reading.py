@@ -184,5 +184,5 @@ def _joined(results: list[Result], where: str) -> Trace:
     if not bad:
         return trace
     reasons = "; ".join(dict.fromkeys(result.error.what for result in bad if result.error))
-    text = f"{len(bad)} of {len(results)} files could not be read: {reasons}"
+    text = f"Not read: {len(bad)} of {len(results)} files; {reasons}"
     return trace.model_copy(update={"warnings": (*trace.warnings, text)})

@@ -32,6 +32,15 @@ def clean(text: str, longest: int = _LONGEST) -> str:
     return shown if len(shown) <= longest else shown[: longest - 1] + "…"
 
 
+def counted(number: int, noun: str) -> str:
+    """Write a number with its noun.
+
+    >>> counted(1, "event"), counted(2000, "event")
+    ('1 event', '2,000 events')
+    """
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def base_name(text: str) -> str:
     r"""Return the last part of a path, or a name of a hub (``owner/model``) as it is.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from examples import EXAMPLES
 
@@ -21,3 +23,12 @@ class TestReaders(TraceReaderContract):
 
 def test_every_format_has_an_example() -> None:
     assert set(EXAMPLES) == set(READERS)
+
+
+@pytest.mark.parametrize("name", list(READERS))
+def test_every_format_is_documented(name: str) -> None:
+    folder = Path(__file__).parents[2] / "docs" / "traces"
+    text = (folder / f"{name}.md").read_text(encoding="utf-8")
+    headings = [line for line in text.splitlines() if line.startswith("## ")]
+    assert headings == ["## How to produce it", "## What is read", "## What it cannot tell"]
+    assert f"({name}.md)" in (folder / "README.md").read_text(encoding="utf-8")

@@ -43,10 +43,10 @@ def test_kineto_105_inf_duration() -> None:
     text = dumped(profiler_trace([bandwidth, *profiler_events()]))
     trace = read(text.replace(b'"bandwidth": 1.5', b'"memory bandwidth (GB/s)": inf'))
     assert same_numbers(trace)
-    assert "1 of 41 events are not valid JSON" in said(trace)
+    assert "Not valid JSON: 1 of 41 events" in said(trace)
     trace = read(text.replace(b'"dur": 0', b'"dur": inf'))
     assert same_numbers(trace)
-    assert "1 events without a time are left out" in said(trace)
+    assert "Left out: 1 event without a time" in said(trace)
 
 
 @pytest.mark.parametrize("word", [b"NaN", b"Infinity", b"-Infinity", b"nan"])
@@ -76,7 +76,7 @@ def test_hta_324_large_integers_and_unescaped_quotes() -> None:
     text = dumped(profiler_trace()).replace(b"aten::mm", b'a "quoted" name')
     trace = read(text)
     assert same_numbers(trace)
-    assert "4 of 40 events are not valid JSON, the first at byte" in said(trace)
+    assert "Not valid JSON: 4 of 40 events, the first at byte" in said(trace)
 
 
 def test_chakra_192_cut_file() -> None:
@@ -156,14 +156,14 @@ def test_kineto_646_negative_duration() -> None:
     extra = [kernel(98, 1e6 + 500, -1e6), event("aten::add", "cpu_op", 1e6, -7)]
     trace = read(dumped(profiler_trace(profiler_events() + extra)))
     assert same_numbers(trace)
-    assert "2 events with a negative duration are left out" in said(trace)
+    assert "Left out: 2 events with a negative duration" in said(trace)
 
 
 def test_pytorch_188481_second_half_at_time_zero() -> None:
     zeros = [kernel(500 + i, 0.0, 0.0) for i in range(40)]
     trace = read(dumped(profiler_trace(profiler_events() + zeros)))
     assert same_numbers(trace)
-    assert "40 events with time and duration 0" in said(trace)
+    assert "Left out: 40 events with time and duration 0" in said(trace)
     without_steps = [kernel(1, 1e6, 100), kernel(2, 1e6 + 300, 100), *zeros]
     assert read(dumped(profiler_trace(without_steps))).gpu_busy_share == pytest.approx(0.5)
 
@@ -175,7 +175,7 @@ def test_tracelens_669_kernels_that_overflow() -> None:
     trace = read(dumped(profiler_trace(events)))
     good = read(dumped(profiler_trace(profiler_events(steps=30))))
     assert trace.gpu_busy_share == pytest.approx(good.gpu_busy_share)
-    assert "1 kernels run absurdly far" in said(trace)
+    assert "Cut back: the ends of 1 kernel" in said(trace)
 
 
 def test_ascend_133_times_as_texts() -> None:
@@ -286,7 +286,7 @@ def test_alpa_823_anemoi_1254_megatron_2954_start_up_is_left_out() -> None:
     restarted = megatron_log() + megatron_log(4)
     trace = read(restarted.encode())
     assert trace.step_time_s == pytest.approx(2.0)
-    assert "2 lines after a start" in said(trace)
+    assert "Not counted: 2 lines after a start" in said(trace)
     only = read((head + extra).encode())
     assert only.step_time_s is None
 
@@ -305,14 +305,14 @@ def test_tensorboard_3194_pydatalab_710_truncated_record() -> None:
     assert "ends within a record" in said(trace)
     damaged = bytearray(binaries.tfevents())
     damaged[-20] ^= 1
-    assert "1 records have a wrong checksum" in said(read(bytes(damaged)))
+    assert "Left out: 1 record with a wrong checksum" in said(read(bytes(damaged)))
 
 
 def test_tensorboardx_185_steps_that_go_back() -> None:
     trace = read(binaries.tfevents(steps=(10, 20, 30, 20, 30, 40)))
     assert trace.step_time_s == pytest.approx(0.5)
     assert trace.steps == 20
-    assert "go back 1 times" in said(trace)
+    assert "after 1 restart" in said(trace)
 
 
 def test_xfusion_rnnt_tag_that_is_ten_times_too_low() -> None:

@@ -244,7 +244,7 @@ def test_twenty_files_of_which_three_are_bad() -> None:
     assert [r.name for r in results if r.error] == ["a.png", "b.pickle", "c.json"]
     assert sum(r.trace is not None for r in results) == 17
     job = read(tar(*files), "job.tar.gz")
-    assert any("3 of 20 files could not be read" in text for text in job.warnings)
+    assert any("Not read: 3 of 20 files" in text for text in job.warnings)
 
 
 def test_names_of_files_keep_no_paths() -> None:
@@ -310,3 +310,16 @@ def test_memory_does_not_grow_with_the_file() -> None:
     assert len(file.getbuffer()) > 20_000_000
     with at_most(20, 20_000_000):
         assert read(file).steps == 200
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("a.nsys-rep", "nsys export --type sqlite"),
+        ("a.ncu-rep", "Nsight Compute"),
+        ("a.nvvp", "nvprof"),
+    ],
+)
+def test_closed_formats_are_explained_by_their_names(name: str, words: str) -> None:
+    with pytest.raises(TraceError, match=words):
+        read(b"\x01\x02closed\x00format", name)

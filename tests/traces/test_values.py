@@ -185,15 +185,15 @@ def test_what_the_file_holds_is_read(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("megatron_log", "include start-up, do not count"),
-        ("megatron_log", "1 iterations were skipped"),
+        ("megatron_log", "Not counted: 1 line after a start"),
+        ("megatron_log", "at full cost: 1 iteration."),
         ("hf_trainer_state", "includes 100 s of evaluations"),
         ("hf_all_results", "train_samples is the size of the data set"),
         ("torchtitan_log", "16,384 tokens/s per device; 8 devices"),
         ("lightning_csvlogger", "no column of time"),
         ("nvidia_smi_csv", "over the 66.7% of samples with any use 60.0%"),
         ("dcgm_prometheus_text", "one moment"),
-        ("dcgm_prometheus_text", "1 values are blank"),
+        ("dcgm_prometheus_text", "Not used: 1 value that DCGM"),
         ("wandb_metadata", "lists the 8 GPUs of the machine"),
         ("tf_jax_xplane", "trace.json.gz"),
         ("pytorch_execution_trace", "without durations"),

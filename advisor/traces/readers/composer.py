@@ -30,7 +30,7 @@ class ComposerReader:
 
     label: ClassVar[str] = "Composer or llm-foundry log"
     anywhere: ClassVar[bool] = True
-    rank: ClassVar[int] = 11
+    order: ClassVar[int] = 11
 
     @staticmethod
     def sniff(head: bytes) -> bool:

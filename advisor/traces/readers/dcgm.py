@@ -9,6 +9,7 @@ from advisor.core.errors import TraceError
 from advisor.traces.draft import Draft
 from advisor.traces.jsons import number
 from advisor.traces.reader import READERS
+from advisor.traces.scrub import counted
 
 if TYPE_CHECKING:
     from advisor.traces.source import Source
@@ -27,7 +28,7 @@ class DcgmReader:
 
     label: ClassVar[str] = "DCGM exporter text"
     anywhere: ClassVar[bool] = False
-    rank: ClassVar[int] = 17
+    order: ClassVar[int] = 17
 
     @staticmethod
     def sniff(head: bytes) -> bool:
@@ -62,5 +63,7 @@ class DcgmReader:
             "available; record with “dcgmi dmon” or nvidia-smi while the job runs."
         )
         if blanks:
-            draft.warn(f"{blanks} values are blank in DCGM's way (a huge number); not used.")
+            draft.warn(
+                f"Not used: {counted(blanks, 'value')} that DCGM left blank (a huge number)."
+            )
         return draft.finish()

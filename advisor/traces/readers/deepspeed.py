@@ -15,6 +15,7 @@ from advisor.traces.logs import LogFacts, median
 from advisor.traces.pace import Pace, stamp_s
 from advisor.traces.rates import set_throughput
 from advisor.traces.reader import READERS
+from advisor.traces.scrub import counted
 
 if TYPE_CHECKING:
     from advisor.traces.source import Source
@@ -79,7 +80,7 @@ class DeepSpeedReader:
 
     label: ClassVar[str] = "DeepSpeed log"
     anywhere: ClassVar[bool] = True
-    rank: ClassVar[int] = 14
+    order: ClassVar[int] = 14
 
     @staticmethod
     def sniff(head: bytes) -> bool:
@@ -120,7 +121,7 @@ def _set_numbers(draft: Draft, found: _Found, facts: LogFacts) -> None:
         draft.global_batch = listed or _batch_of_rate(logged * draft.step_time_s, found, draft)
     set_throughput(draft, draft.global_batch, "samples/s", logged, "the log")
     if pace.restarts:
-        draft.warn(f"The steps go back {pace.restarts} times; steps done again count once.")
+        draft.warn(f"Steps done again after {counted(pace.restarts, 'restart')} count once.")
 
 
 def _batch_of_rate(samples: float, found: _Found, draft: Draft) -> float:

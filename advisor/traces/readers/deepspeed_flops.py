@@ -29,7 +29,7 @@ class DeepSpeedFlopsReader:
 
     label: ClassVar[str] = "DeepSpeed flops profiler report"
     anywhere: ClassVar[bool] = True
-    rank: ClassVar[int] = 18
+    order: ClassVar[int] = 18
 
     @staticmethod
     def sniff(head: bytes) -> bool:
@@ -45,7 +45,7 @@ class DeepSpeedFlopsReader:
             if found := _ROW.match(line):
                 value = above_zero(found[2].replace(",", ""))
                 if value is not None:
-                    rows.setdefault(found[1].strip(), (value, found[3]))
+                    rows.setdefault(found[1].strip().lower(), (value, found[3]))
             elif draft.model is None and (module := _MODULE.match(line)):
                 draft.model = module[1]
         _set_numbers(draft, rows)
@@ -67,7 +67,7 @@ def _set_numbers(draft: Draft, rows: dict[str, tuple[float, str]]) -> None:
     draft.steps = 1 if draft.step_time_s else None
     draft.gpus = _whole(rows, "world size")
     draft.params = _count(rows, "params of model") or _count(rows, "params per gpu")
-    draft.micro_batch = _count(rows, "batch size per GPU")
+    draft.micro_batch = _count(rows, "batch size per gpu")
     data, model = _whole(rows, "data parallel size"), _whole(rows, "model parallel size")
     degrees = {"tp": model, "dp": data}
     draft.layout = ";".join(f"{name}={degree}" for name, degree in degrees.items() if degree)

@@ -31,7 +31,7 @@ class DeepSpeedRlhfReader:
 
     label: ClassVar[str] = "DeepSpeed-Chat RLHF log"
     anywhere: ClassVar[bool] = True
-    rank: ClassVar[int] = 8
+    order: ClassVar[int] = 8
 
     @staticmethod
     def sniff(head: bytes) -> bool:

@@ -40,7 +40,7 @@ class DlloggerReader:
 
     label: ClassVar[str] = "DLLogger log"
     anywhere: ClassVar[bool] = True
-    rank: ClassVar[int] = 22
+    order: ClassVar[int] = 22
 
     @staticmethod
     def sniff(head: bytes) -> bool:

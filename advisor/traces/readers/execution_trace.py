@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from advisor.traces.source import Source
     from advisor.traces.trace import Trace
 
-_SNIFF: Final = re.compile(rb'\A(?:\xef\xbb\xbf)?\s*\{\s*"schema"\s*:\s*"[\w.-]+"')
+_SNIFF: Final = re.compile(rb'\A(?:\xef\xbb\xbf)?\s*\{\s*"(?:schema|pid|time|start_ts|nodes)"\s*:')
+_NODE_KEYS: Final = (b'"op_schema"', b'"rf_id"', b'"fw_parent"', b'"ctrl_deps"', b'"schema"')
 
 
 @READERS.register("pytorch_execution_trace")
@@ -21,12 +22,13 @@ class ExecutionTraceReader:
 
     label: ClassVar[str] = "PyTorch or Chakra execution trace (explained only)"
     anywhere: ClassVar[bool] = False
-    rank: ClassVar[int] = 2
+    order: ClassVar[int] = 2
 
     @staticmethod
     def sniff(head: bytes) -> bool:
-        """See the schema and the list of nodes."""
-        return _SNIFF.match(head) is not None and b'"nodes"' in head
+        """See the list of nodes and what such nodes have."""
+        opens = _SNIFF.match(head) is not None and b'"nodes"' in head
+        return opens and any(key in head for key in _NODE_KEYS)
 
     @staticmethod
     def read(source: Source) -> Trace:  # noqa: ARG004 - what is inside has no times

@@ -20,7 +20,7 @@ class HfResultsReader:
 
     label: ClassVar[str] = "Hugging Face all_results.json"
     anywhere: ClassVar[bool] = False
-    rank: ClassVar[int] = 25
+    order: ClassVar[int] = 25
 
     @staticmethod
     def sniff(head: bytes) -> bool:

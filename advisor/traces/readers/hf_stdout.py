@@ -61,7 +61,7 @@ class HfStdoutReader:
 
     label: ClassVar[str] = "Hugging Face Trainer output"
     anywhere: ClassVar[bool] = True
-    rank: ClassVar[int] = 12
+    order: ClassVar[int] = 12
 
     @staticmethod
     def sniff(head: bytes) -> bool:

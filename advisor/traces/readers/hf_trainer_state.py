@@ -20,7 +20,7 @@ class HfTrainerStateReader:
 
     label: ClassVar[str] = "Hugging Face trainer_state.json"
     anywhere: ClassVar[bool] = False
-    rank: ClassVar[int] = 20
+    order: ClassVar[int] = 20
 
     @staticmethod
     def sniff(head: bytes) -> bool:

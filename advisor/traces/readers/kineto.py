@@ -13,6 +13,7 @@ from advisor.traces.jsons import above_zero
 from advisor.traces.profiler_events import ProfilerEvents
 from advisor.traces.profiler_steps import StepTimes, step_times
 from advisor.traces.reader import READERS
+from advisor.traces.scrub import counted
 from advisor.traces.trace import CutOffError, RankRow, Trace
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class KinetoReader:
 
     label: ClassVar[str] = "PyTorch profiler trace"
     anywhere: ClassVar[bool] = False
-    rank: ClassVar[int] = 50
+    order: ClassVar[int] = 50
 
     @staticmethod
     def sniff(head: bytes) -> bool:
@@ -65,8 +66,8 @@ def _describe(chrome: ChromeTrace, events: ProfilerEvents) -> Trace:
     clipped = events.work.clip_overflows(_ABSURD_TIMES) if len(events.work) else 0
     if clipped:
         draft.warn(
-            f"{clipped} kernels run absurdly far into the next one of their stream; their ends "
-            "were cut back to its start."
+            f"Cut back: the ends of {counted(clipped, 'kernel')} that lie absurdly far within the "
+            "next one of the stream."
         )
     steps = step_times(events)
     used = shares(events.work, steps.window if steps else None) if len(events.work) else None
@@ -123,7 +124,7 @@ def _set_steps(draft: Draft, steps: StepTimes | None, used: Shares | None) -> No
         return
     draft.steps = len(steps.numbers)
     if steps.stubs:
-        draft.warn(f"{steps.stubs} almost empty steps at the edge of the recording do not count.")
+        draft.warn(f"Not counted: {counted(steps.stubs, 'almost empty step')} of the recording.")
     if not steps.in_order:
         draft.warn("The marked steps overlap or are out of order; their number is kept.")
     idle = used is not None and used.busy < _COMPILE_BUSY
@@ -178,15 +179,15 @@ def _warn_of_damage(draft: Draft, chrome: ChromeTrace, events: ProfilerEvents) -
     where = "" if chrome.first_damage is None else f", the first at byte {chrome.first_damage:,}"
     if chrome.mended:
         draft.warn(
-            f"{chrome.mended} of {chrome.events:,} events are not valid JSON{where}; they were "
-            "read all the same, values that are no numbers as missing."
+            f"Not valid JSON: {chrome.mended} of {chrome.events:,} events{where}. They were read "
+            "all the same, values that are no numbers as missing."
         )
     if chrome.lost:
-        draft.warn(f"{chrome.lost} events could not be read{where}, and are left out.")
+        draft.warn(f"Left out: {counted(chrome.lost, 'event')} that cannot be read{where}.")
     if chrome.meta_broken:
         draft.warn("What stands behind the events is not valid JSON, and is left out.")
     for reason, count in sorted((+events.dropped).items()):
-        draft.warn(f"{count} events {reason} are left out.")
+        draft.warn(f"Left out: {counted(count, 'event')} {reason}.")
     if events.work.names.overflowed:
         draft.warn("There are too many kernel names; the rarer ones are counted together.")
 

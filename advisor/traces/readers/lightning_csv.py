@@ -25,7 +25,7 @@ class LightningReader:
 
     label: ClassVar[str] = "PyTorch Lightning metrics.csv"
     anywhere: ClassVar[bool] = False
-    rank: ClassVar[int] = 40
+    order: ClassVar[int] = 40
 
     @staticmethod
     def sniff(head: bytes) -> bool:

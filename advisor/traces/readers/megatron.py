@@ -12,6 +12,7 @@ from advisor.traces.draft import Draft
 from advisor.traces.jsons import above_zero
 from advisor.traces.logs import LogFacts, median
 from advisor.traces.reader import READERS
+from advisor.traces.scrub import counted
 
 if TYPE_CHECKING:
     from advisor.traces.source import Source
@@ -85,7 +86,7 @@ class MegatronReader:
 
     label: ClassVar[str] = "Megatron-LM log"
     anywhere: ClassVar[bool] = True
-    rank: ClassVar[int] = 10
+    order: ClassVar[int] = 10
 
     @staticmethod
     def sniff(head: bytes) -> bool:
@@ -123,16 +124,18 @@ def _set_steps(draft: Draft, found: _Lines) -> None:
             draft.warn("Only the first iteration is logged; it is start-up, not a step time.")
         return
     last_batch = found.lines[-1].batch
-    counted = [line for line in found.lines if line.batch == last_batch]
-    draft.step_time_s = median([line.step_time_s for line in counted])
+    steady = [line for line in found.lines if line.batch == last_batch]
+    draft.step_time_s = median([line.step_time_s for line in steady])
     # A line stands for all iterations since the one before; the first counted one is a session's.
-    draft.steps = max(found.lines[-1].iteration - (first.iteration if first else 0), len(counted))
-    times = "first line" if found.start_ups == 1 else f"{found.start_ups} lines after a start"
-    draft.warn(f"The {times} of the log, which include start-up, do not count.")
-    if len(counted) < len(found.lines):
+    draft.steps = max(found.lines[-1].iteration - (first.iteration if first else 0), len(steady))
+    starts = counted(found.start_ups, "line")
+    draft.warn(f"Not counted: {starts} after a start, which include start-up.")
+    if len(steady) < len(found.lines):
         draft.warn("The batch grows during the run; steps with the last batch count.")
     if found.skipped:
-        draft.warn(f"{found.skipped} iterations were skipped (loss scale); they cost time, too.")
+        draft.warn(
+            f"Skipped for the loss scale, at full cost: {counted(found.skipped, 'iteration')}."
+        )
 
 
 def _set_batch(draft: Draft, found: _Lines, facts: LogFacts) -> None:

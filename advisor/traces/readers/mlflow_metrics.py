@@ -34,7 +34,7 @@ class MlflowReader:
 
     label: ClassVar[str] = "MLflow metrics"
     anywhere: ClassVar[bool] = False
-    rank: ClassVar[int] = 29
+    order: ClassVar[int] = 29
 
     @staticmethod
     def sniff(head: bytes) -> bool:

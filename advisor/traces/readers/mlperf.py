@@ -34,12 +34,20 @@ _UNITS: Final = {
 # In these train_samples counts what the run consumed; in the others it is the size of the data.
 _CONSUMED: Final = frozenset({"bert", "gpt3", "llama2_70b_lora", "llama31_8b", "llama31_405b"})
 _PLATFORM_GPUS: Final = (
+    (re.compile(r"\b(?:ND96|ND40|p3dn|p4de?|p5e?n?)", re.IGNORECASE), 8),
     (re.compile(r"\bDGX-?2H?\b", re.IGNORECASE), 16),
     (re.compile(r"\bDGX[- ]?(?:1|A100|H100|H200|B200)\b", re.IGNORECASE), 8),
 )
-_COUNT: Final = re.compile(r"\b(?:[VAHB]\d{2,3}|[LT]4|MI\d{3}X?)[-_ ]?x?(\d{1,4})$", re.IGNORECASE)
-_COUNT_FIRST: Final = re.compile(
-    r"\b(\d{1,4})x ?(?:NVIDIA |AMD )?(?:[VAHB]\d{2,3}|[LT]4|MI\d{3})", re.IGNORECASE
+_GPU: Final = r"(?:NVIDIA |AMD )?(?:[VAHB]\d{2,3}|[LT]4|L40S?|MI\d{3}X?)"
+# “8xA100”, “R750xax4A100”, “gpu-v100-8”, “a2-highgpu-8g”.
+_COUNTS: Final = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"\b(\d{{1,4}})x ?{_GPU}",
+        rf"x(\d{{1,2}})x?{_GPU}",
+        rf"\b{_GPU}[-_ ]?x?(\d{{1,4}})$",
+        r"gpu-(\d{1,2})g\b",
+    )
 )
 _NODES: Final = re.compile(r"^(\d{1,15})x")
 _DEVICE: Final = re.compile(r"\b([VAHB]\d{2,3}|[LT]4|L40S?|MI\d{3}X?)\b", re.IGNORECASE)
@@ -114,7 +122,7 @@ class MlperfReader:
 
     label: ClassVar[str] = "MLPerf Training log"
     anywhere: ClassVar[bool] = True
-    rank: ClassVar[int] = 5
+    order: ClassVar[int] = 5
 
     @staticmethod
     def sniff(head: bytes) -> bool:
@@ -230,8 +238,7 @@ def _gpus_of(platform: str, nodes: int) -> int | None:
     for pattern, each in _PLATFORM_GPUS:
         if pattern.search(rest):
             return nodes * each
-    if counted := _COUNT_FIRST.search(rest):
-        return nodes * int(counted[1])
-    if counted := _COUNT.search(rest):
-        return nodes * int(counted[1])
+    for pattern in _COUNTS:
+        if found := pattern.search(rest):
+            return nodes * int(found[1])
     return None

@@ -31,7 +31,7 @@ class NanochatReader:
 
     label: ClassVar[str] = "nanochat log"
     anywhere: ClassVar[bool] = True
-    rank: ClassVar[int] = 11
+    order: ClassVar[int] = 11
 
     @staticmethod
     def sniff(head: bytes) -> bool:
@@ -60,7 +60,7 @@ class NanochatReader:
                 "only start-up is logged.", where=source.name, todo="Upload a log of more steps."
             )
         _set_numbers(draft, counted)
-        draft.warn(f"The first {len(rows) - len(counted)} steps, start-up, do not count.")
+        draft.warn(f"Not counted: the first {len(rows) - len(counted)} steps, which are start-up.")
         return draft.finish()
 
 

@@ -33,7 +33,7 @@ class NanotronReader:
 
     label: ClassVar[str] = "nanotron log"
     anywhere: ClassVar[bool] = True
-    rank: ClassVar[int] = 11
+    order: ClassVar[int] = 11
 
     @staticmethod
     def sniff(head: bytes) -> bool:

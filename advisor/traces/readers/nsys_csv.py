@@ -39,7 +39,7 @@ class NsysCsvReader:
 
     label: ClassVar[str] = "Nsight Systems CSV report"
     anywhere: ClassVar[bool] = False
-    rank: ClassVar[int] = 19
+    order: ClassVar[int] = 19
 
     @staticmethod
     def sniff(head: bytes) -> bool:

@@ -47,7 +47,7 @@ class NsysSqliteReader:
 
     label: ClassVar[str] = "Nsight Systems SQLite export"
     anywhere: ClassVar[bool] = False
-    rank: ClassVar[int] = 1
+    order: ClassVar[int] = 1
 
     @staticmethod
     def sniff(head: bytes) -> bool:

@@ -65,7 +65,7 @@ class NvidiaSmiReader:
 
     label: ClassVar[str] = "nvidia-smi CSV"
     anywhere: ClassVar[bool] = False
-    rank: ClassVar[int] = 15
+    order: ClassVar[int] = 15
 
     @staticmethod
     def sniff(head: bytes) -> bool:

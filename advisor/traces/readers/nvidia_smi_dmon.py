@@ -26,7 +26,7 @@ class NvidiaSmiDmonReader:
 
     label: ClassVar[str] = "nvidia-smi dmon output"
     anywhere: ClassVar[bool] = False
-    rank: ClassVar[int] = 16
+    order: ClassVar[int] = 16
 
     @staticmethod
     def sniff(head: bytes) -> bool:

@@ -21,7 +21,7 @@ class OverviewPageReader:
 
     label: ClassVar[str] = "TensorBoard profile page (explained only)"
     anywhere: ClassVar[bool] = False
-    rank: ClassVar[int] = 2
+    order: ClassVar[int] = 2
 
     @staticmethod
     def sniff(head: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""A plain table of runs, one row each; ``docs/traces/runs-csv.md`` explains its header."""
+"""A plain table of runs, one row each; ``docs/traces/runs_csv.md`` explains its header."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class RunsCsvReader:
 
     label: ClassVar[str] = "CSV table of runs"
     anywhere: ClassVar[bool] = False
-    rank: ClassVar[int] = 30
+    order: ClassVar[int] = 30
 
     @staticmethod
     def sniff(head: bytes) -> bool:

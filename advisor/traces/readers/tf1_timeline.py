@@ -35,7 +35,7 @@ class Tf1TimelineReader:
 
     label: ClassVar[str] = "TensorFlow 1 timeline"
     anywhere: ClassVar[bool] = False
-    rank: ClassVar[int] = 3
+    order: ClassVar[int] = 3
 
     @staticmethod
     def sniff(head: bytes) -> bool:

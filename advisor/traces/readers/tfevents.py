@@ -14,6 +14,7 @@ from advisor.traces.pace import Pace
 from advisor.traces.protobuf import Records, fields, is_record
 from advisor.traces.rates import set_throughput
 from advisor.traces.reader import READERS
+from advisor.traces.scrub import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,7 +44,7 @@ class TfeventsReader:
 
     label: ClassVar[str] = "TensorBoard event file"
     anywhere: ClassVar[bool] = False
-    rank: ClassVar[int] = 45
+    order: ClassVar[int] = 45
 
     @staticmethod
     def sniff(head: bytes) -> bool:
@@ -63,7 +64,7 @@ class TfeventsReader:
         if records.cut_off or source.cut_off:
             draft.warn("The file ends within a record; what stands before it was read.")
         if records.damaged:
-            draft.warn(f"{records.damaged} records have a wrong checksum, and are left out.")
+            draft.warn(f"Left out: {counted(records.damaged, 'record')} with a wrong checksum.")
         if not series:
             if records.cut_off or records.damaged:
                 raise TraceError(
@@ -133,7 +134,7 @@ def _set_numbers(draft: Draft, series: dict[str, Points]) -> None:
     if draft.step_time_s is None:
         draft.warn("No tag has two steps at two times, so the step time is not available.")
     if pace.restarts:
-        draft.warn(f"The steps go back {pace.restarts} times; steps done again count once.")
+        draft.warn(f"Steps done again after {counted(pace.restarts, 'restart')} count once.")
     rate_tag = next((tag for tag in training if _RATE.search(tag)), None)
     if rate_tag is None:
         return

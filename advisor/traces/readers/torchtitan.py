@@ -68,7 +68,7 @@ class TorchtitanReader:
 
     label: ClassVar[str] = "torchtitan log"
     anywhere: ClassVar[bool] = True
-    rank: ClassVar[int] = 11
+    order: ClassVar[int] = 11
 
     @staticmethod
     def sniff(head: bytes) -> bool:

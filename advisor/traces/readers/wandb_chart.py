@@ -34,7 +34,7 @@ class WandbChartReader:
 
     label: ClassVar[str] = "W&B chart CSV"
     anywhere: ClassVar[bool] = False
-    rank: ClassVar[int] = 28
+    order: ClassVar[int] = 28
 
     @staticmethod
     def sniff(head: bytes) -> bool:

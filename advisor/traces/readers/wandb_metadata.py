@@ -21,7 +21,7 @@ class WandbMetadataReader:
 
     label: ClassVar[str] = "W&B metadata"
     anywhere: ClassVar[bool] = False
-    rank: ClassVar[int] = 21
+    order: ClassVar[int] = 21
 
     @staticmethod
     def sniff(head: bytes) -> bool:

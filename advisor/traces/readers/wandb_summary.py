@@ -20,7 +20,7 @@ class WandbSummaryReader:
 
     label: ClassVar[str] = "W&B summary"
     anywhere: ClassVar[bool] = False
-    rank: ClassVar[int] = 21
+    order: ClassVar[int] = 21
 
     @staticmethod
     def sniff(head: bytes) -> bool:

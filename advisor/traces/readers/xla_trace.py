@@ -37,7 +37,7 @@ class XlaTraceReader:
 
     label: ClassVar[str] = "JAX or TensorFlow 2 trace.json"
     anywhere: ClassVar[bool] = False
-    rank: ClassVar[int] = 4
+    order: ClassVar[int] = 4
 
     @staticmethod
     def sniff(head: bytes) -> bool:

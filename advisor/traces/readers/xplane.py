@@ -21,7 +21,7 @@ class XplaneReader:
 
     label: ClassVar[str] = "XPlane profile of JAX or TensorFlow (explained only)"
     anywhere: ClassVar[bool] = False
-    rank: ClassVar[int] = 60
+    order: ClassVar[int] = 60
 
     @staticmethod
     def sniff(head: bytes) -> bool:
