@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from examples import dumped, event, kernel, launch, memory, profiler_events, profiler_trace
+from trace_examples import dumped, event, kernel, launch, memory, profiler_events, profiler_trace
 
 from advisor.core.units import GIB
 from advisor.traces import read

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-import binaries
-import logs
 import pytest
-from examples import (
+import trace_binaries as binaries
+import trace_logs as logs
+from trace_examples import (
     EXAMPLES,
     dumped,
     event,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from examples import RUNS_CSV
+from trace_examples import RUNS_CSV
 
 from advisor.core.errors import TraceError
 from advisor.traces import read, read_all

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from examples import EXAMPLES
+from trace_examples import EXAMPLES
 
 from advisor.testing.traces import TraceReaderContract
 from advisor.traces import READERS

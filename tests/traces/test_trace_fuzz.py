@@ -7,9 +7,9 @@ import json
 import time
 
 import pytest
-from examples import EXAMPLES
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from trace_examples import EXAMPLES
 
 from advisor.core.errors import TraceError
 from advisor.traces import READERS, Limits

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from examples import EXAMPLES, dumped, profiler_events, profiler_trace
+from trace_examples import EXAMPLES, dumped, profiler_events, profiler_trace
 
 from advisor.core.errors import AdvisorError, TraceError
 from advisor.traces import CutOffError, Limits, read, read_archive, read_directory, read_many

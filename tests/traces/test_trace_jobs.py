@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import tables
-from examples import dumped, profiler_events, profiler_trace, train_results, trainer_state
-from test_safety import tar, zipped
+import trace_tables as tables
+from test_trace_safety import tar, zipped
+from trace_examples import dumped, profiler_events, profiler_trace, train_results, trainer_state
 
 from advisor.core.errors import TraceError
 from advisor.traces import Trace, read, read_directory

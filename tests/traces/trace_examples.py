@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import binaries
-import logs
-import tables
+import trace_binaries as binaries
+import trace_logs as logs
+import trace_tables as tables
 
 Json = dict[str, Any]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-import tables
-from examples import EXAMPLES
+import trace_tables as tables
+from trace_examples import EXAMPLES
 
 from advisor.core.units import GB, GIB, MIB
 from advisor.traces import read
