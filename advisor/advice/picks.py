@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from advisor.advice.plans import deadline_probability
-from advisor.core.units import NBSP, hours, number, percent, usd
+from advisor.core.units import NBSP, hours, percent, usd
 from advisor.search.pareto import pareto_front
 
 if TYPE_CHECKING:
@@ -120,8 +120,7 @@ def _why_safest(plan: pd.Series, cheapest: pd.Series, limits: Constraints) -> st
     if limits.deadline_h is not None:
         chance = deadline_probability(plan.to_frame().T.infer_objects(), limits.deadline_h)[0]
         words.append(f"{percent(float(chance))} within the deadline.")
-    width = 100 * (np.exp(1.645 * plan["log_sigma"]) - 1)
-    words.append(f"Time known to +{number(width, 2)}{NBSP}%.")
+    words.append(f"95{NBSP}% sure to take less than {hours(plan['hours_high'])}{NBSP}h.")
     more = plan["cost_usd"] - cheapest["cost_usd"]
     if more > 0:
         words.append(f"{usd(more)} more than the cheapest.")

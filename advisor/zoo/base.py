@@ -122,12 +122,12 @@ class Architecture(ABC):
         if sample_size is None:
             return self.default_sample_size
         usual = f"{self.title} is usually trained with {self.default_sample_size:,}."
-        size = positive_whole(sample_size, "sample_size", self.absurd_size, todo=usual)
+        size = positive_whole(sample_size, self.size_word, self.absurd_size, todo=usual)
         limit = self.largest_sample_size
         if limit is not None and size > limit:
             raise InvalidInputError(
                 f"{self.title} takes a {self.size_word} of at most {limit:,}, not {size:,}.",
-                where="sample_size",
+                where=self.size_word,
                 todo=f"Choose {limit:,} or less.",
             )
         return size
