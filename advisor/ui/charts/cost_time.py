@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from advisor.advice.plans import deadline_probability, plan_keys
 from advisor.core.units import NBSP, hours, interval, number, percent, usd
 from advisor.search.constraints import apply
+from advisor.ui.charts.labels import label_positions
 from advisor.ui.charts.style import log_ticks, plain_layout
 from advisor.ui.theme import MARKET_SYMBOLS, MARKET_TITLES, Palette
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from advisor.advice import Result
-    from advisor.predictor.arrays import FloatArray
     from advisor.search.constraints import Constraints
     from advisor.search.search import Evaluated
 
@@ -30,6 +30,8 @@ PICK_TITLES: Final = {
     "cheapest": "Cheapest", "fastest": "Fastest", "best_value": "Best value", "safest": "Safest",
 }  # fmt: skip
 HEIGHT: Final = 400
+
+Range = list[float]  # the log10 ends of an axis
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,14 +111,15 @@ def _nearest_to_front(plans: pd.DataFrame, rows: np.ndarray, most: int) -> np.nd
 def draw_cost_time(evaluated: Evaluated, data: CostTimeData, colours: Palette) -> go.Figure:
     """Draw the dots, the front, the picks with their whiskers, and the limits."""
     table = evaluated.plans.iloc[data.rows]
+    x, y = _ranges(evaluated.plans, data)
     figure = go.Figure()
     for inside, opacity, size in ((False, 0.26, 6.5), (True, 0.7, 7.0)):
         figure.add_trace(_dots(table[data.inside == inside], colours, opacity, size, data))
     if data.labels:
         figure.add_trace(_front(evaluated.plans.iloc[data.front], colours))
-        figure.add_trace(_picks(evaluated.plans.iloc[list(data.labels)], colours, data))
+        picked = evaluated.plans.iloc[list(data.labels)]
+        figure.add_trace(_picks(picked, colours, data, _positions(picked, data, (x, y))))
     figure.update_layout(plain_layout(colours, HEIGHT))
-    x, y = _ranges(evaluated.plans, data)
     figure.update_xaxes(type="log", range=x, **log_ticks(x, lambda v: f"{v:,g}{NBSP}h"))
     figure.update_yaxes(type="log", range=y, **log_ticks(y, usd))
     _limits(figure, data, x, y, colours)
@@ -170,14 +173,16 @@ def _front(table: pd.DataFrame, colours: Palette) -> go.Scatter:
     )  # fmt: skip
 
 
-def _picks(table: pd.DataFrame, colours: Palette, data: CostTimeData) -> go.Scatter:
+def _picks(
+    table: pd.DataFrame, colours: Palette, data: CostTimeData, positions: list[str]
+) -> go.Scatter:
     whisker = {"color": colours.text, "thickness": 1.5, "width": 4, "symmetric": False}
     return go.Scatter(
         x=table["hours"],
         y=table["cost_usd"],
         mode="markers+text",
         text=[f"<b>{label}</b>" for label in data.labels.values()],
-        textposition=_positions(table["hours"].to_numpy()),
+        textposition=positions,
         textfont={"color": colours.text, "size": 12},
         marker={
             "color": [colours.family(str(name)) for name in table["family"]],
@@ -198,15 +203,15 @@ def _whiskers(table: pd.DataFrame, value: str, low: str, high: str) -> dict[str,
     return {"array": table[high] - table[value], "arrayminus": table[value] - table[low]}
 
 
-def _positions(hour: FloatArray) -> list[str]:
-    """Place labels in turn above and below along the time axis, turned to the chart's inside."""
-    rank = np.argsort(np.argsort(hour, kind="stable"), kind="stable")
-    last = len(hour) - 1
-    sides = np.where(rank == last, "left", np.where(rank == 0, "right", "center"))
-    return [f"{'top' if r % 2 else 'bottom'} {side}" for r, side in zip(rank, sides, strict=True)]
+def _positions(table: pd.DataFrame, data: CostTimeData, ranges: tuple[Range, Range]) -> list[str]:
+    x, y = (
+        (np.log10(table[name].to_numpy()) - low) / (high - low)
+        for name, (low, high) in zip(("hours", "cost_usd"), ranges, strict=True)
+    )
+    return label_positions(x, y, list(data.labels.values()))
 
 
-def _ranges(plans: pd.DataFrame, data: CostTimeData) -> tuple[list[float], list[float]]:
+def _ranges(plans: pd.DataFrame, data: CostTimeData) -> tuple[Range, Range]:
     """Return the log10 ranges of the axes: all picks' whiskers and most plans fit."""
     picked = plans.iloc[list(data.labels)]
     dots = plans.iloc[data.rows]
@@ -224,9 +229,7 @@ def _ranges(plans: pd.DataFrame, data: CostTimeData) -> tuple[list[float], list[
     return found[0], found[1]
 
 
-def _limits(
-    figure: go.Figure, data: CostTimeData, x: list[float], y: list[float], colours: Palette
-) -> None:
+def _limits(figure: go.Figure, data: CostTimeData, x: Range, y: Range, colours: Palette) -> None:
     dash = {"color": colours.secondary, "width": 1, "dash": "dash"}
     shade = {"fillcolor": colours.shade, "line_width": 0, "layer": "below"}
     if data.deadline_h is not None and np.log10(data.deadline_h) < x[1]:
