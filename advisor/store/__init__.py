@@ -1,4 +1,6 @@
-"""The store of measured runs: add is idempotent, nothing is lost on a crash, queries are frames.
+"""The store of measured runs and saved plans; nothing is lost on a crash.
+
+Adding runs is idempotent, queries return frames, edits can be undone.
 
 >>> import tempfile
 >>> from advisor.domain import Profile, Provenance
@@ -14,8 +16,19 @@ AddResult(added=1, known=1)
 """
 
 from advisor.store.profiles import AddResult, Origin, SeedResult
+from advisor.store.records import Edit, FinishedRun, SavedPlan
 from advisor.store.seeding import seed
 from advisor.store.snapshots import Snapshot
 from advisor.store.store import Store
 
-__all__ = ["AddResult", "Origin", "SeedResult", "Snapshot", "Store", "seed"]
+__all__ = [
+    "AddResult",
+    "Edit",
+    "FinishedRun",
+    "Origin",
+    "SavedPlan",
+    "SeedResult",
+    "Snapshot",
+    "Store",
+    "seed",
+]

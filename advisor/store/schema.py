@@ -29,7 +29,7 @@ from sqlalchemy import (
 if TYPE_CHECKING:
     from sqlalchemy import Dialect
 
-REVISION: Final = "0001"
+REVISION: Final = "0002"
 
 metadata = MetaData(
     naming_convention={
@@ -119,6 +119,67 @@ catalog_snapshots = Table(
     Column("rows", Integer, nullable=False),
     Column("stored_at", UtcDateTime, nullable=False),
     Column("content", LargeBinary, nullable=False),
+)
+
+workloads = Table(
+    "workloads",
+    metadata,
+    Column("hash", String(64), primary_key=True),
+    Column("created_at", UtcDateTime, nullable=False),
+    Column("content", String, nullable=False),
+)
+
+plans = Table(
+    "plans",
+    metadata,
+    Column("id", String(12), primary_key=True),
+    Column("name", String, nullable=False),
+    Column("created_at", UtcDateTime, nullable=False),
+    Column("deleted_at", UtcDateTime),
+    Column("workload_hash", ForeignKey("workloads.hash"), nullable=False, index=True),
+    Column("job", String, nullable=False),
+    Column("inputs", String, nullable=False),
+    Column("content", String, nullable=False),
+    # What lists show, apart from the plan: they work whatever version wrote the plan.
+    Column("machines", String, nullable=False),
+    Column("cloud", String, nullable=False),
+    Column("instance_type", String, nullable=False),
+    Column("region", String, nullable=False),
+    Column("market", String, nullable=False),
+    Column("usd_per_h", Double, nullable=False),
+    Column("price_source", String, nullable=False),
+    Column("price_as_of", Date),
+    Column("step_time_s", String, nullable=False),
+    Column("hours", String, nullable=False),
+    Column("cost_usd", String, nullable=False),
+    Column("catalog_hash", String, nullable=False),
+    Column("data_hash", String, nullable=False),
+    Column("advisor_version", String, nullable=False),
+)
+
+finished_runs = Table(
+    "finished_runs",
+    metadata,
+    Column("id", String(12), primary_key=True),
+    Column("plan_id", ForeignKey("plans.id"), nullable=False, index=True),
+    Column("recorded_at", UtcDateTime, nullable=False),
+    Column("hours", Double),
+    Column("cost_usd", Double),
+    Column("profile_hash", String(64)),
+    Column("note", String, nullable=False),
+)
+
+edits = Table(
+    "edits",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("made_at", UtcDateTime, nullable=False),
+    Column("action", String(16), nullable=False),
+    Column("subject", String(64), nullable=False, index=True),
+    Column("other", String(64), nullable=False),
+    Column("before", String, nullable=False),
+    Column("after", String, nullable=False),
+    Column("undone_at", UtcDateTime),
 )
 
 meta = Table(

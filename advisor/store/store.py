@@ -4,91 +4,35 @@ from __future__ import annotations
 
 import datetime as dt
 import zlib
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from sqlalchemy import delete, insert, select
 
 from advisor.core.errors import StoreError
 from advisor.store import profiles as runs
 from advisor.store import snapshots
-from advisor.store.engine import make_engine, readable, resolve, transaction
+from advisor.store.database import Database
 from advisor.store.failures import damaged
-from advisor.store.migrate import migrate
+from advisor.store.plan_methods import PlanMethods
 from advisor.store.rows import profiles_of
-from advisor.store.schema import SEED, WRITER, meta
+from advisor.store.schema import SEED, meta
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from types import TracebackType
+    from collections.abc import Iterable
 
     import pandas as pd
-    from sqlalchemy import Connection, Engine
 
     from advisor.domain import Profile, Provenance
 
 
-class Store:
-    """Measured runs and catalog snapshots, kept in a database.
+class Store(PlanMethods, Database):
+    """Measured runs, saved plans and catalog snapshots, kept in a database.
 
     Make it with `Store.open`. Threads may share it: each call has its own connection and its
     own transaction. Processes may open the same database at the same time. Every method raises
     `StoreError` if the database is damaged, locked, full or not writable; a change is kept
     whole or not at all.
-
-    Parameters
-    ----------
-    engine : Engine
-        Connects to a database with the newest schema.
-    where : str
-        The file or the address, for messages.
     """
-
-    def __init__(self, engine: Engine, where: str) -> None:
-        self._engine = engine
-        self.where = where
-
-    @classmethod
-    def open(cls, url: str | None = None, *, wait_s: float = 10.0) -> Self:
-        """Open the store, made or upgraded first where needed.
-
-        Parameters
-        ----------
-        url : str, optional
-            SQLAlchemy URL of the database; by default ``ADVISOR_DATABASE_URL``, else the file
-            ``advisor.db`` in the data directory.
-        wait_s : float
-            How long to wait for another writer [s].
-
-        Raises
-        ------
-        StoreError
-            If the database cannot be opened, is damaged (it is left as it is), or was written
-            by a newer version of this program.
-        """
-        address = resolve(url)
-        engine = make_engine(address, wait_s)
-        try:
-            migrate(engine, readable(address))
-        except BaseException:
-            engine.dispose()
-            raise
-        return cls(engine, readable(address))
-
-    def close(self) -> None:
-        """Close all connections."""
-        self._engine.dispose()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def add(self, profiles: Iterable[Profile], *, origin: runs.Origin = "user") -> runs.AddResult:
         """Add measured runs, in one transaction; what the store has is left as it is.
@@ -242,15 +186,3 @@ class Store:
                 todo="Price the plan anew with the present catalog.",
             )
         return found
-
-    @contextmanager
-    def _reading(self) -> Iterator[Connection]:
-        with transaction(self._engine, self.where) as connection:
-            yield connection
-
-    @contextmanager
-    def _writing(self) -> Iterator[Connection]:
-        with transaction(self._engine, self.where, write=True) as connection:
-            # One writer at a time: SQLite sees to it by itself and ignores this lock.
-            connection.execute(select(meta.c.key).where(meta.c.key == WRITER).with_for_update())
-            yield connection
