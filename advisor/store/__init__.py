@@ -11,7 +11,7 @@ Adding runs is idempotent, queries return frames, edits can be undone.
 >>> with tempfile.TemporaryDirectory() as folder, Store.open(f"sqlite:///{folder}/a.db") as store:
 ...     print(store.add([run, run]))
 ...     print(store.profiles(model="ResNet-50")["step_time_s"].tolist())
-AddResult(added=1, known=1)
+AddResult(added=1, known=1, deleted=0, corrected=0, outliers=0)
 [0.31]
 """
 

@@ -1,4 +1,4 @@
-"""What the store does with saved plans, and how edits are undone."""
+"""What the store does with saved plans."""
 
 from __future__ import annotations
 
@@ -13,13 +13,11 @@ from advisor.store.records import Edit, FinishedRun, SavedPlan
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sqlalchemy import Connection
-
     from advisor.domain import Plan, Profile, Workload
 
 
 class PlanMethods(Database):
-    """Saved plans and the journal; a part of `Store`."""
+    """Saved plans and their finished runs; a part of `Store`."""
 
     def save_plan(
         self,
@@ -150,39 +148,3 @@ class PlanMethods(Database):
             plans.insert_finished(connection, run)
             journal.record(connection, "finish_plan", run.id, before=plan_id)
         return run
-
-    def edits(self, subject: str | None = None, *, most: int = 100) -> list[Edit]:
-        """Return what was changed, newest first.
-
-        Parameters
-        ----------
-        subject : str, optional
-            Edits of this plan, finished run or profile (its content hash) only.
-        most : int
-            How many.
-        """
-        with self._reading() as connection:
-            return journal.select_edits(connection, subject, most)
-
-    def undo(self, edit_id: int | None = None) -> Edit:
-        """Take back an edit: the last one, or the one named; return it.
-
-        Raises
-        ------
-        InvalidInputError
-            If there is no such edit, it was undone before, or a later edit changed the same
-            thing (which then has to be undone first).
-        """
-        with self._writing() as connection:
-            edit = journal.edit_to_undo(connection, edit_id)
-            _take_back(connection, edit)
-            return journal.mark_undone(connection, edit)
-
-
-def _take_back(connection: Connection, edit: Edit) -> None:
-    if edit.action == "rename_plan":
-        plans.set_name(connection, edit.subject, edit.before)
-    elif edit.action == "delete_plan":
-        plans.set_deleted(connection, edit.subject, deleted=False)
-    elif edit.action == "finish_plan":
-        plans.delete_finished(connection, edit.subject)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -31,10 +32,24 @@ _BATCH: Final = 900
 
 @dataclass(frozen=True)
 class AddResult:
-    """How many runs were new, and how many the store had (or were given twice)."""
+    """What became of the runs that were added.
+
+    Parameters
+    ----------
+    added : int
+        New ones.
+    known : int
+        Those that the store had, or that were given twice.
+    deleted, corrected, outliers : int
+        How many of the known ones stay out of use, because they were deleted, corrected or
+        marked as an outlier before. Undoing that edit brings them back.
+    """
 
     added: int
     known: int
+    deleted: int = 0
+    corrected: int = 0
+    outliers: int = 0
 
 
 @dataclass(frozen=True)
@@ -68,7 +83,7 @@ def insert_missing(
 
 def adopt(connection: Connection, hashes: Sequence[str]) -> None:
     """Make seeded runs the user's own, so that they stay when they leave the seed tables."""
-    for some in _batches(hashes):
+    for some in batches(hashes):
         connection.execute(
             update(profiles)
             .where(profiles.c.content_hash.in_(some), profiles.c.origin == "seed")
@@ -76,13 +91,27 @@ def adopt(connection: Connection, hashes: Sequence[str]) -> None:
         )
 
 
+def states(connection: Connection, hashes: Sequence[str]) -> Counter[str]:
+    """Return how many of the runs are in which state."""
+    found: Counter[str] = Counter()
+    for some in batches(hashes):
+        query = select(profiles.c.state).where(profiles.c.content_hash.in_(some))
+        found.update(connection.scalars(query))
+    return found
+
+
 def keep_seeded(connection: Connection, wanted: Collection[str]) -> int:
-    """Delete the seeded runs that are not wanted, and return their number."""
+    """Delete the seeded runs that are not wanted, and return their number.
+
+    Those that the user left out stay: what comes back to the seed tables stays left out.
+    """
     seeded = connection.scalars(
-        select(profiles.c.content_hash).where(profiles.c.origin == "seed")
+        select(profiles.c.content_hash).where(
+            profiles.c.origin == "seed", profiles.c.state == "active"
+        )
     ).all()
     gone = [key for key in seeded if key not in wanted]
-    for some in _batches(gone):
+    for some in batches(gone):
         connection.execute(delete(profiles).where(profiles.c.content_hash.in_(some)))
     if gone:
         in_use = select(profiles.c.provenance_id)
@@ -120,10 +149,17 @@ def count(connection: Connection, where: Mapping[str, Wanted]) -> int:
 
 
 def data_hash(connection: Connection) -> str:
-    """Return the SHA-256 of all content hashes and origins, whatever their order in the table."""
-    rows = connection.execute(select(profiles.c.content_hash, profiles.c.origin)).all()
+    """Return the SHA-256 of the content hashes and origins of active runs, whatever their order."""
+    query = select(profiles.c.content_hash, profiles.c.origin).where(profiles.c.state == "active")
+    rows = connection.execute(query).all()
     text = "\n".join(sorted(f"{key} {origin}" for key, origin in rows))
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def batches(values: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield the values in parts that fit into a statement."""
+    for start in range(0, len(values), _BATCH):
+        yield values[start : start + _BATCH]
 
 
 def _provenance_ids(connection: Connection, sources: Mapping[int, Provenance]) -> dict[int, int]:
@@ -136,7 +172,7 @@ def _provenance_ids(connection: Connection, sources: Mapping[int, Provenance]) -
             insert(provenance), [dict(s) | {"content_hash": key} for key, s in fresh.items()]
         )
     found: dict[str, int] = {}
-    for some in _batches(list(set(hashes.values()))):
+    for some in batches(list(set(hashes.values()))):
         query = select(provenance.c.content_hash, provenance.c.id).where(
             provenance.c.content_hash.in_(some)
         )
@@ -146,18 +182,14 @@ def _provenance_ids(connection: Connection, sources: Mapping[int, Provenance]) -
 
 def _among(connection: Connection, column: Column[str], values: Sequence[str]) -> Iterator[str]:
     """Yield the values that the column holds."""
-    for some in _batches(values):
+    for some in batches(values):
         yield from connection.scalars(select(column).where(column.in_(some)))
-
-
-def _batches(values: Sequence[str]) -> Iterator[Sequence[str]]:
-    for start in range(0, len(values), _BATCH):
-        yield values[start : start + _BATCH]
 
 
 def _conditions(where: Mapping[str, Wanted]) -> list[ColumnElement[bool]]:
     conditions: list[ColumnElement[bool]] = []
-    for name, wanted in where.items():
+    # Whoever names no state wants what is in use.
+    for name, wanted in {"state": "active", **where}.items():
         if name not in COLUMNS:
             raise UnknownNameError("column", name, COLUMNS, where="profiles")
         column: Column[Any] = COLUMNS[name]

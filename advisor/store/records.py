@@ -11,6 +11,10 @@ from advisor.domain import Estimate, Market, Plan, Workload
 from advisor.domain.base import Noun
 
 Action = Literal[
+    "correct",
+    "mark_outlier",
+    "unmark_outlier",
+    "delete_profile",
     "rename_plan",
     "delete_plan",
     "finish_plan",
@@ -87,8 +91,9 @@ class SavedPlan(Noun):
 class Edit(Noun):
     """A change that can be undone: what was done, to what, when.
 
-    ``subject`` is what was changed (the id of a plan or finished run), ``before`` and ``after``
-    say what it was and became.
+    ``subject`` is what was changed: the id of a plan or finished run, or the content hash of a
+    measured run (``other`` is then the run that superseded it). ``before`` and ``after`` are
+    names of a plan or states of runs.
     """
 
     id: int

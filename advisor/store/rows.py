@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PROFILE_FIELDS: Final = tuple(name for name in Profile.model_fields if name != "provenance")
 PROVENANCE_FIELDS: Final = tuple(Provenance.model_fields)
-BOOKKEEPING: Final = ("content_hash", "id", "origin", "created_at")
+BOOKKEEPING: Final = ("content_hash", "id", "origin", "created_at", "state")
 
 COLUMNS: Final[dict[str, Column[Any]]] = (
     {name: schema.profiles.c[name] for name in PROFILE_FIELDS}
@@ -69,7 +69,7 @@ def profiles_of(frame: pd.DataFrame, provenance: Provenance | None) -> list[Prof
     frame : DataFrame
         Columns named like the fields of `Profile`; None and NaN mean unknown. Without
         `provenance` also columns named like its fields, of which ``source`` is required. What
-        the store itself adds (``id``, ``content_hash``, ``origin``, ``created_at``) is ignored.
+        the store itself adds (`BOOKKEEPING`) is ignored.
     provenance : Provenance, optional
         Where all rows came from.
 

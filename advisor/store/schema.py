@@ -29,7 +29,7 @@ from sqlalchemy import (
 if TYPE_CHECKING:
     from sqlalchemy import Dialect
 
-REVISION: Final = "0002"
+REVISION: Final = "0003"
 
 metadata = MetaData(
     naming_convention={
@@ -83,6 +83,7 @@ profiles = Table(
     Column("id", Integer, primary_key=True),
     Column("content_hash", String(64), nullable=False, unique=True),
     Column("origin", String(8), nullable=False),
+    Column("state", String(10), nullable=False, server_default="active"),
     Column("created_at", UtcDateTime, nullable=False),
     Column("provenance_id", ForeignKey("provenance.id"), nullable=False, index=True),
     Column("model", String, nullable=False, index=True),

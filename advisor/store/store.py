@@ -11,9 +11,10 @@ from sqlalchemy import delete, insert, select
 from advisor.core.errors import StoreError
 from advisor.store import profiles as runs
 from advisor.store import snapshots
-from advisor.store.database import Database
+from advisor.store.edit_methods import EditMethods
 from advisor.store.failures import damaged
 from advisor.store.plan_methods import PlanMethods
+from advisor.store.profile_edits import keep_when_undone
 from advisor.store.rows import profiles_of
 from advisor.store.schema import SEED, meta
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from advisor.domain import Profile, Provenance
 
 
-class Store(PlanMethods, Database):
+class Store(PlanMethods, EditMethods):
     """Measured runs, saved plans and catalog snapshots, kept in a database.
 
     Make it with `Store.open`. Threads may share it: each call has its own connection and its
@@ -37,7 +38,8 @@ class Store(PlanMethods, Database):
     def add(self, profiles: Iterable[Profile], *, origin: runs.Origin = "user") -> runs.AddResult:
         """Add measured runs, in one transaction; what the store has is left as it is.
 
-        A seeded run that a user adds becomes the user's: it stays when it leaves the seed.
+        A seeded run that a user adds becomes the user's: it stays when it leaves the seed. A run
+        that was deleted, corrected or marked as an outlier stays so; the result counts them.
 
         Raises
         ------
@@ -48,9 +50,18 @@ class Store(PlanMethods, Database):
         by_hash = {profile.content_hash: profile for profile in given}
         with self._writing() as connection:
             added = runs.insert_missing(connection, by_hash, origin)
+            known = sorted(by_hash.keys() - set(added))
             if origin == "user":
-                runs.adopt(connection, list(by_hash.keys() - set(added)))
-        return runs.AddResult(added=len(added), known=len(given) - len(added))
+                runs.adopt(connection, known)
+            keep_when_undone(connection, known)
+            states = runs.states(connection, known)
+        return runs.AddResult(
+            added=len(added),
+            known=len(given) - len(added),
+            deleted=states["deleted"],
+            corrected=states["superseded"],
+            outliers=states["outlier"],
+        )
 
     def add_frame(
         self,
@@ -82,20 +93,22 @@ class Store(PlanMethods, Database):
         return self.add(profiles_of(frame, provenance), origin=origin)
 
     def profiles(self, **where: runs.Wanted) -> pd.DataFrame:
-        """Return measured runs as a table.
+        """Return measured runs as a table: those in use, unless ``state`` is named.
 
         Parameters
         ----------
         **where
             Column and the value, or collection of values, it must have; None asks for nothing.
+            ``state`` is ``"active"`` by default; others are ``"outlier"``, ``"superseded"`` and
+            ``"deleted"``.
 
         Returns
         -------
         DataFrame
             The fields of `Profile` (SI units, NaN for unknown, empty text for unknown names),
             then ``source``, ``url``, ``licence``, ``collected``, ``notes``, ``content_hash``,
-            ``id``, ``origin`` and ``created_at`` [UTC]. Rows are ordered by content hash, so
-            that stores of equal content return equal tables.
+            ``id``, ``origin``, ``created_at`` [UTC] and ``state``. Rows are ordered by content
+            hash, so that stores of equal content return equal tables.
 
         Raises
         ------
@@ -106,7 +119,7 @@ class Store(PlanMethods, Database):
             return runs.select_frame(connection, where)
 
     def count(self, **where: runs.Wanted) -> int:
-        """Return the number of measured runs; conditions as in `profiles`.
+        """Return the number of measured runs in use; conditions as in `profiles`.
 
         Raises
         ------
@@ -117,7 +130,7 @@ class Store(PlanMethods, Database):
             return runs.count(connection, where)
 
     def data_hash(self) -> str:
-        """Return a hash of all measured runs and their origin, as a key for what is fitted.
+        """Return a hash of the runs in use and their origin, as a key for what is fitted.
 
         It does not depend on the order in which they were added, nor on when.
         """
@@ -143,6 +156,7 @@ class Store(PlanMethods, Database):
         with self._writing() as connection:
             removed = runs.keep_seeded(connection, by_hash.keys())
             added = runs.insert_missing(connection, by_hash, "seed")
+            keep_when_undone(connection, sorted(by_hash.keys() - set(added)))
             connection.execute(delete(meta).where(meta.c.key == SEED))
             connection.execute(insert(meta).values(key=SEED, value=seed_hash))
         return runs.SeedResult(len(added), removed, len(by_hash) - len(added))

@@ -24,6 +24,7 @@ import pytest
 from advisor.core.errors import InvalidInputError, StoreError, UnknownNameError
 from advisor.domain import Profile, Provenance
 from advisor.store import AddResult, SeedResult, Store
+from advisor.testing.store_edits import EditContract
 from advisor.testing.store_plans import PlanContract
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ def add_in_threads(url: str, number: int, barrier: Barrier) -> None:
         list(pool.map(add, range(8)))
 
 
-class StoreContract(PlanContract):
+class StoreContract(PlanContract, EditContract):
     """Conformance tests of a backend; see the module."""
 
     @pytest.fixture
