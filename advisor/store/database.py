@@ -5,11 +5,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
-from sqlalchemy import select
-
 from advisor.store.engine import make_engine, readable, resolve, transaction
 from advisor.store.migrate import migrate
-from advisor.store.schema import WRITER, meta
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,6 +80,4 @@ class Database:
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
         with transaction(self._engine, self.where, write=True) as connection:
-            # One writer at a time: SQLite sees to it by itself and ignores this lock.
-            connection.execute(select(meta.c.key).where(meta.c.key == WRITER).with_for_update())
             yield connection

@@ -9,6 +9,7 @@ from advisor.store import journal, plans
 from advisor.store.database import Database
 from advisor.store.profiles import insert_missing
 from advisor.store.records import Edit, FinishedRun, SavedPlan
+from advisor.store.rows import check_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -44,11 +45,12 @@ class PlanMethods(Database):
         Raises
         ------
         InvalidInputError
-            If the name or the inputs cannot be kept.
+            If the name, the job or the inputs cannot be kept.
         """
         default = f"{plan.cluster}, {plan.offer.region}, {plan.offer.market.replace('_', ' ')}"
         title = plans.clean_name(name or default[:200])
         text = plans.inputs_json(inputs or {})
+        check_text([("job", job)], "saved plan")
         with self._writing() as connection:
             key = plans.insert_plan(connection, plan, workload, name=title, job=job, inputs=text)
             return plans.select_plan(connection, key)
@@ -133,7 +135,7 @@ class PlanMethods(Database):
         UnknownNameError
             If there is no such plan.
         InvalidInputError
-            If nothing was measured, or a number is out of range.
+            If nothing was measured, a number is out of range, or a text cannot be kept.
         """
         key = profile.content_hash if profile else ""
         run = FinishedRun.make(
@@ -141,6 +143,7 @@ class PlanMethods(Database):
             cost_usd=cost_usd, profile_hash=key, note=note,
             step_time_s=profile.step_time_s if profile else None,
         )  # fmt: skip
+        check_text([("note", note)], "finished run")
         with self._writing() as connection:
             plans.select_plan(connection, plan_id)
             if profile:

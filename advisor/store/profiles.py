@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from sqlalchemy import ColumnElement, delete, func, insert, select, update
 
 from advisor.core.errors import UnknownNameError
-from advisor.store.rows import COLUMNS, frame_of, profile_row, provenance_hash
+from advisor.store.rows import COLUMNS, check_text, frame_of, profile_row, provenance_hash
 from advisor.store.schema import profiles, provenance
 
 if TYPE_CHECKING:
@@ -64,11 +64,19 @@ class SeedResult:
 def insert_missing(
     connection: Connection, by_hash: Mapping[str, Profile], origin: Origin
 ) -> list[str]:
-    """Add the runs that the store has not, and return their hashes."""
+    """Add the runs that the store has not, and return their hashes.
+
+    Raises
+    ------
+    InvalidInputError
+        If a text cannot be stored.
+    """
     have = set(_among(connection, profiles.c.content_hash, list(by_hash)))
     fresh = {key: run for key, run in by_hash.items() if key not in have}
     if fresh:
         sources = {id(run.provenance): run.provenance for run in fresh.values()}
+        for noun in (*fresh.values(), *sources.values()):
+            check_text(noun, "measured run")
         ids = _provenance_ids(connection, sources)
         now = dt.datetime.now(dt.UTC)
         connection.execute(

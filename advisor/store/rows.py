@@ -36,6 +36,23 @@ def provenance_hash(provenance: Provenance) -> str:
     return hashlib.sha256(provenance.model_dump_json().encode()).hexdigest()
 
 
+def check_text(fields: Iterable[tuple[str, Any]], where: str) -> None:
+    """Refuse text that not every kind of database can keep.
+
+    Raises
+    ------
+    InvalidInputError
+        If a text holds the character NUL or half a surrogate pair; names the field.
+    """
+    for name, value in fields:
+        if isinstance(value, str) and ("\0" in value or not _encodable(value)):
+            raise InvalidInputError(
+                "the text holds a character that cannot be stored.",
+                where=f"{where}, {name}",
+                todo="Remove control characters.",
+            )
+
+
 def profile_row(
     content_hash: str, profile: Profile, *, provenance_id: int, origin: str, now: dt.datetime
 ) -> dict[str, Any]:
@@ -103,6 +120,16 @@ def explain(error: ValidationError) -> tuple[str, str]:
     message = first["msg"].removeprefix("Value error, ").rstrip(".")
     shown = f" (given: {first['input']!r})" if isinstance(first["input"], str | float | int) else ""
     return str(first["loc"][-1] if first["loc"] else ""), f"{message}{shown}."
+
+
+def _encodable(text: str) -> bool:
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _shared(fields: Mapping[str, Any], made: dict[tuple[Any, ...], Provenance]) -> Provenance:

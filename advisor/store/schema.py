@@ -190,8 +190,5 @@ meta = Table(
     Column("value", String, nullable=False),
 )
 
-WRITER: Final = "writer"
-"""The row of `meta` that a writer locks where the database has no single-writer rule."""
-
 SEED: Final = "seed"
 """The row of `meta` that holds the hash of the seed tables in the store."""

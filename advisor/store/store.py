@@ -43,6 +43,8 @@ class Store(PlanMethods, EditMethods):
 
         Raises
         ------
+        InvalidInputError
+            If a text cannot be stored; nothing is added then.
         StoreError
             If the database fails; nothing is added then.
         """

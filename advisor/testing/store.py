@@ -218,6 +218,13 @@ class StoreContract(PlanContract, EditContract):
             store.add([run(1), run(2, layers=1, sample_size=10**30)])
         assert store.count() == 0
 
+    def test_text_that_cannot_be_stored_adds_nothing(self, store: Store) -> None:
+        source = SOURCE.model_copy(update={"notes": "a\0b"})
+        for bad in (run(2, model="a\0b"), run(2, provenance=source)):
+            with pytest.raises(InvalidInputError, match=r"measured run, (model|notes): "):
+                store.add([run(1), bad])
+        assert store.count() == 0
+
     def test_conditions(self, store: Store) -> None:
         store.add([run(i) for i in range(10)])
         store.add([run(20, accelerator="T4", model="it's; DROP TABLE profiles")])

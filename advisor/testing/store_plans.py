@@ -139,6 +139,16 @@ class PlanContract:
             store.save_plan(plan(), WORKLOAD, inputs={"job": "x" * 200_000})
         assert store.plans() == []
 
+    @pytest.mark.parametrize("bad", ["a\0b", "a\ud800b"])
+    def test_text_that_cannot_be_stored_is_refused(self, store: Store, bad: str) -> None:
+        with pytest.raises(InvalidInputError, match="saved plan, job"):
+            store.save_plan(plan(), WORKLOAD, job=bad)
+        key = store.save_plan(plan(), WORKLOAD, inputs={"job": bad}).id
+        assert store.plan(key).inputs == {"job": bad}
+        with pytest.raises(InvalidInputError, match="note"):
+            store.finish_plan(key, hours=1, note=bad)
+        assert store.plan(key).finished == ()
+
     def test_a_deleted_plan_comes_back(self, store: Store) -> None:
         kept = store.save_plan(plan(1), WORKLOAD)
         gone = store.save_plan(plan(2), WORKLOAD)

