@@ -138,7 +138,8 @@ def test_reasons_state_the_differences_to_the_cheapest() -> None:
         f"Best balance: 88{NBSP}h sooner than the cheapest for $30.0 more, $0.341 per hour saved."
     )
     assert said["safest"] == (
-        f"Cannot be interrupted. >99{NBSP}% within the deadline. 95{NBSP}% sure to take less than 47{NBSP}h. "
+        f"Cannot be interrupted. >99{NBSP}% within the deadline. "
+        f"95{NBSP}% sure to take less than 47{NBSP}h. "
         "$200 more than the cheapest."
     )
 
