@@ -15,6 +15,7 @@ AddResult(added=1, known=1, deleted=0, corrected=0, outliers=0)
 [0.31]
 """
 
+from advisor.store.backup_format import BackupSummary
 from advisor.store.profiles import AddResult, Origin, SeedResult
 from advisor.store.records import Edit, FinishedRun, SavedPlan
 from advisor.store.seeding import seed
@@ -23,6 +24,7 @@ from advisor.store.store import Store
 
 __all__ = [
     "AddResult",
+    "BackupSummary",
     "Edit",
     "FinishedRun",
     "Origin",

@@ -32,8 +32,8 @@ def record(
     return Edit.make(id=key[0] if key else 0, **fields)
 
 
-def select_edits(connection: Connection, subject: str | None, most: int) -> list[Edit]:
-    """Return edits, newest first; of one thing only if `subject` names it."""
+def select_edits(connection: Connection, subject: str | None, most: int | None) -> list[Edit]:
+    """Return edits, newest first; of one thing if `subject` names it, all if `most` is None."""
     query = select(edits).order_by(edits.c.id.desc()).limit(most)
     if subject is not None:
         query = query.where(or_(edits.c.subject == subject, edits.c.other == subject))

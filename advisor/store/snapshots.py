@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import zlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from sqlalchemy import insert, select
 
@@ -13,6 +13,8 @@ from advisor.store.schema import catalog_snapshots
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
+
+_MOST_BYTES: Final = 2**30
 
 
 @dataclass(frozen=True)
@@ -65,10 +67,19 @@ def select_snapshot(connection: Connection, key: str) -> Snapshot | None:
     Raises
     ------
     zlib.error
-        If what is stored was damaged.
+        If what is stored was damaged, or unpacks to more than any catalog.
     """
     query = select(catalog_snapshots).where(catalog_snapshots.c.hash == key)
     row = connection.execute(query).one_or_none()
     if row is None:
         return None
-    return Snapshot(row.hash, row.as_of, row.rows, row.stored_at, zlib.decompress(row.content))
+    return Snapshot(row.hash, row.as_of, row.rows, row.stored_at, _unpacked(row.content))
+
+
+def _unpacked(content: bytes) -> bytes:
+    # It may come from a backup, and a backup from anyone.
+    unpacking = zlib.decompressobj()
+    whole = unpacking.decompress(content, _MOST_BYTES)
+    if not unpacking.eof:
+        raise zlib.error("the snapshot is cut off or too large")
+    return whole

@@ -11,6 +11,7 @@ from sqlalchemy import delete, insert, select
 from advisor.core.errors import StoreError
 from advisor.store import profiles as runs
 from advisor.store import snapshots
+from advisor.store.backup_methods import BackupMethods
 from advisor.store.edit_methods import EditMethods
 from advisor.store.failures import damaged
 from advisor.store.plan_methods import PlanMethods
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from advisor.domain import Profile, Provenance
 
 
-class Store(PlanMethods, EditMethods):
+class Store(PlanMethods, EditMethods, BackupMethods):
     """Measured runs, saved plans and catalog snapshots, kept in a database.
 
     Make it with `Store.open`. Threads may share it: each call has its own connection and its
