@@ -17,8 +17,10 @@ from advisor.search.pareto import pareto_front
 from advisor.search.search import Evaluated, SearchOptions, evaluate
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from advisor.advice.engine import Engine
-    from advisor.domain import Plan
+    from advisor.domain import Plan, Profile
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,7 @@ def advise(
     options: SearchOptions | None = None,
     limits: Constraints | None = None,
     current: Plan | None = None,
+    runs: Sequence[Profile] = (),
 ) -> Advice:
     """Recommend machines, counts and layouts for a workload.
 
@@ -71,6 +74,9 @@ def advise(
         Of the search, and on its plans; none by default.
     current : Plan, optional
         What the user runs on today; the picks state the saving against it.
+    runs : sequence of Profile
+        The user's own measured runs, which calibrate the predictions; the present machines are
+        to be predicted by `Engine.calibrated` with the same runs.
 
     Raises
     ------
@@ -78,6 +84,7 @@ def advise(
         If no plan meets the limits; the message says which to relax and by how much.
     """
     limits = limits or Constraints()
+    engine = engine.calibrated(runs) if runs else engine
     evaluated = evaluate(workload, engine.catalog, engine.predictor, options or SearchOptions())
     result = select(evaluated, limits)
     if not result.picks:
@@ -123,4 +130,5 @@ def advice_of(
             "runs": model.runs,
             "interval_level": model.conformal.level,
         },
+        own_runs=engine.own_runs,
     )

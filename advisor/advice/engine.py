@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 from advisor import catalog as catalogs
 from advisor.core.paths import data_dir
 from advisor.predictor import Predictor
+from advisor.search.own_runs import calibration_of
 from advisor.store import Store, seed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from advisor.catalog import Catalog
+    from advisor.domain import OwnRuns, Profile
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +25,27 @@ class Engine:
     catalog: Catalog
     predictor: Predictor
     runs: int
+
+    def calibrated(self, runs: Sequence[Profile]) -> Engine:
+        """Return the engine whose predictions the user's own runs calibrate.
+
+        Everything that takes an engine (`advise`, `evaluate`, forecasts, the current machines)
+        then answers with them; ``engine.predictor.calibration.runs`` says which runs count and
+        why others do not. Runs given before are forgotten; without any, nothing is calibrated.
+
+        Parameters
+        ----------
+        runs : sequence of Profile
+            Measured runs, of this job or of others.
+        """
+        fitted = calibration_of(runs, self.predictor.model, self.catalog) if runs else None
+        return replace(self, predictor=replace(self.predictor, calibration=fitted))
+
+    @property
+    def own_runs(self) -> OwnRuns | None:
+        """The user's runs that calibrate the predictions, None where none were given."""
+        calibration = self.predictor.calibration
+        return None if calibration is None else calibration.runs
 
     @classmethod
     def open(cls, catalog: Catalog | None = None) -> Self:

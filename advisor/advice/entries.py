@@ -13,6 +13,8 @@ from advisor.predictor.difficulty import NEW_MODEL, SEEN
 if TYPE_CHECKING:
     from advisor.search.exact import BestLayouts
 
+# Own runs that explain less of the variance than this leave a prediction what it was.
+CALIBRATED_SHARE: Final = 0.1
 # Nearer than this (in usual gaps between runs) a prediction is a look at the same run again.
 MEASURED_DISTANCE: Final = 0.25
 FAR_DISTANCE: Final = 3.0
@@ -20,6 +22,21 @@ FAR_DISTANCE: Final = 3.0
 
 def basis_of(best: BestLayouts, entry: int) -> Basis:
     """Return where the prediction of an entry came from."""
+    if _explained(best, entry) >= CALIBRATED_SHARE:
+        return "calibrated"
+    return basis_without_runs(best, entry)
+
+
+def _explained(best: BestLayouts, entry: int) -> float:
+    """Return the share of the variance that the user's own runs explain."""
+    if best.before is None:
+        return 0.0
+    ratio = best.prediction.log_sigma[entry] / best.before.log_sigma[entry]
+    return float(1 - ratio**2)
+
+
+def basis_without_runs(best: BestLayouts, entry: int) -> Basis:
+    """Return where the prediction of an entry would have come from without own runs."""
     difficulty = int(best.prediction.difficulty[entry])
     distance = float(best.prediction.distance[entry])
     if difficulty == SEEN and distance <= MEASURED_DISTANCE:

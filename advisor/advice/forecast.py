@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pandas as pd
 
+from advisor.advice.calibrated import calibrated_of
 from advisor.advice.entries import (
     basis_of,
     layout_of,
@@ -85,9 +86,8 @@ def forecast_on_machines(text: str, workload: Workload, engine: Engine) -> Forec
     count, machine = parse_machines(text, engine.catalog)
     hardware = _hardware_of(machine, workload, engine)
     best = _best(workload, hardware, count, engine, f"{count} × {machine.name}")
-    return _forecast(
-        workload, best, machine.accelerator, count * machine.accelerators, count, machine.name, ()
-    )
+    devices = count * machine.accelerators
+    return _forecast(workload, engine, best, machine.accelerator, devices, count, machine.name, ())
 
 
 def forecast_on_accelerators(
@@ -115,7 +115,7 @@ def forecast_on_accelerators(
         f"machines of {per_node} accelerators",
         f"network {network / GBIT_PER_S:,.0f} Gbit/s per machine",
     )
-    return _forecast(workload, best, facts.name, accelerators, machines, "", assumed)
+    return _forecast(workload, engine, best, facts.name, accelerators, machines, "", assumed)
 
 
 def _per_node(accelerators: int) -> int:
@@ -177,6 +177,7 @@ def _best(
 
 def _forecast(
     workload: Workload,
+    engine: Engine,
     best: BestLayouts,
     accelerator: str,
     accelerators: float,
@@ -201,6 +202,8 @@ def _forecast(
         parts=parts_of(best, 0),
         memory=memory_of(best, 0),
         mfu=mfu_of(best, 0),
+        calibrated=calibrated_of(best, 0, engine, steps=workload.steps),
+        own_runs=engine.own_runs,
     )
 
 

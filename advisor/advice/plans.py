@@ -9,6 +9,7 @@ import pandas as pd
 from scipy.special import ndtr
 
 from advisor import __version__
+from advisor.advice.calibrated import calibrated_of
 from advisor.advice.entries import (
     basis_of,
     layout_of,
@@ -56,6 +57,14 @@ def make_plan(evaluated: Evaluated, row: int, engine: Engine, deadline_h: float 
         bill=_bill(evaluated, row),
         mfu=mfu_of(evaluated.best, entry),
         deadline_probability=chance,
+        calibrated=calibrated_of(
+            evaluated.best,
+            entry,
+            engine,
+            steps=evaluated.workload.steps,
+            retry_share=evaluated.options.retry_share,
+            startup_h=float(plan["startup_h"]),
+        ),
         catalog_hash=engine.catalog.hash,
         data_hash=engine.predictor.data_hash,
         advisor_version=__version__,

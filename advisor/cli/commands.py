@@ -92,6 +92,8 @@ def catalog(options: argparse.Namespace) -> int:
 
 def _print_json(noun: Noun) -> None:
     fields: dict[str, Any] = noun.model_dump(mode="json")
+    if fields.get("own_runs") is None:  # nobody gave any
+        fields.pop("own_runs", None)
     print(json.dumps(fields, indent=1, allow_nan=False))  # noqa: T201 - this is the output
 
 

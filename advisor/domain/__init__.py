@@ -1,6 +1,7 @@
 """The nouns: frozen, with units in the field names, readable from and writable to JSON."""
 
 from advisor.domain.advice import Advice
+from advisor.domain.calibration import Calibrated, Likeness, OwnRun, OwnRuns, UnusedRun
 from advisor.domain.cluster import Cluster, NodeGroup
 from advisor.domain.estimate import Basis, Estimate
 from advisor.domain.forecast import Forecast
@@ -22,18 +23,22 @@ __all__ = [
     "Advice",
     "Basis",
     "Bill",
+    "Calibrated",
     "Cluster",
     "Estimate",
     "Family",
     "Forecast",
     "InstanceType",
     "Layout",
+    "Likeness",
     "Market",
     "MemoryUse",
     "Model",
     "NodeGroup",
     "Offer",
     "Optimizer",
+    "OwnRun",
+    "OwnRuns",
     "Plan",
     "Precision",
     "Profile",
@@ -42,6 +47,7 @@ __all__ = [
     "StepParts",
     "TrustFlag",
     "Tuning",
+    "UnusedRun",
     "Vendor",
     "Workload",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from advisor.domain.base import Noun
+from advisor.domain.calibration import OwnRuns
 from advisor.domain.plan import Plan
 from advisor.domain.workload import Workload
 
@@ -29,3 +30,4 @@ class Advice(Noun):
     removed_by: dict[str, int]
     catalog: dict[str, str | int]
     predictor: dict[str, str | int | float]
+    own_runs: OwnRuns | None = Field(default=None, description="None where none were given.")

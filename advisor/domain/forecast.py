@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from advisor.domain.base import Noun
+from advisor.domain.calibration import Calibrated, OwnRuns
 from advisor.domain.estimate import Estimate
 from advisor.domain.layout import Layout
 from advisor.domain.plan import MemoryUse, StepParts
@@ -26,3 +27,5 @@ class Forecast(Noun):
     parts: StepParts
     memory: MemoryUse
     mfu: float = Field(ge=0, le=1, description="Model FLOPs utilisation of the dense peak.")
+    calibrated: Calibrated | None = Field(default=None, description="None without own runs.")
+    own_runs: OwnRuns | None = Field(default=None, description="None where none were given.")

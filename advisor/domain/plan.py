@@ -8,6 +8,7 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from advisor.domain.base import Noun
+from advisor.domain.calibration import Calibrated
 from advisor.domain.cluster import Cluster
 from advisor.domain.estimate import Estimate
 from advisor.domain.hardware import Offer
@@ -85,6 +86,7 @@ class Plan(Noun):
     bill: Bill
     mfu: float = Field(ge=0, le=1, description="Model FLOPs utilisation of the dense peak.")
     deadline_probability: float | None = Field(default=None, ge=0, le=1)
+    calibrated: Calibrated | None = Field(default=None, description="None without own runs.")
     catalog_hash: str
     data_hash: str
     advisor_version: str

@@ -69,16 +69,24 @@ def group_of(difficulty: np.ndarray, jobs: Jobs) -> np.ndarray:
 
 
 def model_keys(jobs: Jobs) -> list[tuple[float, ...]]:
+    """Return what identifies a model, one key per job."""
+    return _keys(*model_columns(jobs))
+
+
+def model_columns(jobs: Jobs) -> tuple[FloatArray, FloatArray]:
     """Return what identifies a model: family and parameters to 5 %."""
-    return _keys(jobs.family_code, np.round(np.log(jobs.params) / 0.05))
+    return jobs.family_code, np.round(np.log(jobs.params) / 0.05)
 
 
 def accelerator_keys(jobs: Jobs) -> list[tuple[float, ...]]:
+    """Return what identifies an accelerator, one key per job."""
+    return _keys(*accelerator_columns(jobs))
+
+
+def accelerator_columns(jobs: Jobs) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return what identifies an accelerator: memory, bandwidth and year."""
-    return _keys(
-        np.round(jobs.memory_bytes / 1e9), np.round(jobs.memory_bytes_per_s / 1e9),
-        jobs.hardware_year,
-    )  # fmt: skip
+    memory = np.round(jobs.memory_bytes / 1e9)
+    return memory, np.round(jobs.memory_bytes_per_s / 1e9), jobs.hardware_year
 
 
 def pair_keys(jobs: Jobs) -> list[tuple[float, ...]]:

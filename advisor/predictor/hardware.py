@@ -20,6 +20,8 @@ PRECISION_ORDER: tuple[Precision, ...] = ("fp32", "tf32", "fp16", "bf16", "fp8")
 # Attention kernels that never write the scores exist for tensor cores of this year and later
 # (Dao, 2023, arXiv 2307.08691: Ampere and newer).
 FUSED_ATTENTION_SINCE = 2020
+# A stack is as new as the hardware it runs on, and not older than this program's sources.
+NEWEST_STACK_YEAR = 2025
 # Practical bandwidth of a x16 slot per direction, generations 3 and 4 (gpu-to-gpu copies).
 PCIE_BYTES_PER_S = {False: 12e9, True: 24e9}
 PCIE_4_SINCE = 2020

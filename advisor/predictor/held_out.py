@@ -22,12 +22,19 @@ LARGE_SCALE_DEVICES: Final = 128
 
 @dataclass(frozen=True, slots=True)
 class Residuals:
-    """Arguments of `advisor.predictor.interval.GroupConformal.fit`, one row per prediction."""
+    """Residuals of the logarithm, one row per held-out prediction.
+
+    ``groups``, ``distance`` and ``strata`` are as in
+    `advisor.predictor.interval.GroupConformal.fit`; ``rows`` is the run that was predicted and
+    ``fold`` the fit that predicted it.
+    """
 
     groups: np.ndarray
     distance: FloatArray
     residual: FloatArray
     strata: np.ndarray
+    rows: np.ndarray
+    fold: np.ndarray
 
 
 def held_out_residuals(
@@ -47,7 +54,7 @@ def held_out_residuals(
     PredictionError
         If nothing can be held out.
     """
-    parts = []
+    parts: list[tuple[np.ndarray, ...]] = []
     for held, strata in _splits(jobs, config, _codes(source)):
         if not held.any() or held.all():
             continue
@@ -56,7 +63,9 @@ def held_out_residuals(
         predicted, _, distance = point.predict(tested)
         groups = group_of(Seen.of(rest).difficulty(tested), tested)
         residual = np.log(step_s[held]) - np.log(predicted.total_s)
-        parts.append((groups, distance, residual, strata[held]))
+        rows = np.flatnonzero(held)
+        fold = np.full(len(rows), len(parts))
+        parts.append((groups, distance, residual, strata[held], rows, fold))
     if not parts:
         raise PredictionError(
             "all measured runs are of one configuration; an interval needs several.",

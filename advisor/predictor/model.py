@@ -9,8 +9,10 @@ import numpy as np
 
 from advisor.predictor.arrays import FloatArray
 from advisor.predictor.baseline import StepColumns
+from advisor.predictor.components import VarianceComponents, fit_components
 from advisor.predictor.costs import KINDS
 from advisor.predictor.difficulty import EASIER, Seen, group_of
+from advisor.predictor.effects import Labels
 from advisor.predictor.held_out import held_out_residuals
 from advisor.predictor.interval import GroupConformal
 from advisor.predictor.jobs import Jobs
@@ -65,6 +67,7 @@ class StepTimeModel:
     conformal: GroupConformal
     seen: Seen
     runs: int
+    components: VarianceComponents
 
     @classmethod
     def fit(
@@ -92,11 +95,18 @@ class StepTimeModel:
         held = held_out_residuals(jobs, step_s, config, origin)
         conformal = GroupConformal(siblings=len(KINDS), easier=EASIER)
         conformal.fit(held.groups, held.distance, held.residual, held.strata)
+        components = fit_components(
+            Labels.of(jobs),
+            np.unique(origin, return_inverse=True)[1],
+            held,
+            conformal.sigma(held.groups, held.distance),
+        )
         return cls(
             point=PointModel.fit(jobs, step_s),
             conformal=conformal,
             seen=Seen.of(jobs),
             runs=len(jobs),
+            components=components,
         )
 
     def predict(self, jobs: Jobs) -> Prediction:

@@ -18,11 +18,13 @@ from advisor import __version__, zoo
 from advisor.core.errors import PredictionError
 from advisor.core.paths import TABLES_DIR
 from advisor.predictor.hardware import facts_hash
-from advisor.predictor.model import StepTimeModel
+from advisor.predictor.model import Prediction, StepTimeModel
 from advisor.predictor.training import training_table
 
 if TYPE_CHECKING:
     from advisor.catalog import Catalog
+    from advisor.predictor.calibration import Calibration
+    from advisor.predictor.jobs import Jobs
     from advisor.store import Store
 
 logger = logging.getLogger(__name__)
@@ -32,12 +34,20 @@ CACHES_KEPT: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Predictor:
-    """A fitted model and what it was fitted on."""
+    """A fitted model, what it was fitted on, and the user's runs that calibrate it, if any."""
 
     model: StepTimeModel
     data_hash: str
     version: str
     training_s: float
+    calibration: Calibration | None = None
+
+    def predict(self, jobs: Jobs) -> Prediction:
+        """Predict the step of every job, calibrated by the user's runs where there are any."""
+        if self.calibration is None:
+            return self.model.predict(jobs)
+        own = self.calibration.on_own_stack(jobs)
+        return self.calibration.apply(own, self.model.predict(own))
 
     @classmethod
     def load(cls, store: Store, catalog: Catalog, cache_dir: Path) -> Predictor:

@@ -2,8 +2,36 @@
 
 from __future__ import annotations
 
+import re
+from typing import TYPE_CHECKING, Final
+
 import numpy as np
 import pandas as pd
+
+if TYPE_CHECKING:
+    from advisor.domain import Profile
+
+DEGREES: Final = {
+    "dp": "data_parallel", "tp": "tensor_parallel", "pp": "pipeline_parallel",
+    "zero": "zero_stage",
+}  # fmt: skip
+
+
+def stated_degrees(run: Profile) -> dict[str, float]:
+    """Return the layout columns of `advisor.predictor.jobs.Jobs` that one run states."""
+    text = run.parallelism.lower()
+    found = {
+        column: float(stated[1])
+        for key, column in DEGREES.items()
+        if (stated := re.search(_stated(key), text))
+    }
+    if "full_shard" in text:
+        found["zero_stage"] = 3.0
+    if "act_ckpt=true" in text:
+        found["recompute_share"] = 1.0
+    if run.micro_batch is not None:
+        found["micro_batch"] = run.micro_batch
+    return found
 
 
 def layout_columns(out: pd.DataFrame, profiles: pd.DataFrame) -> None:
@@ -60,7 +88,11 @@ def _batches(out: pd.DataFrame, profiles: pd.DataFrame, text: pd.Series) -> None
 
 
 def _degree(text: pd.Series, key: str) -> pd.Series:
-    return text.str.extract(rf"(?:^|[;,\s]){key}=(\d+)")[0].astype(float)
+    return text.str.extract(_stated(key))[0].astype(float)
+
+
+def _stated(key: str) -> str:
+    return rf"(?:^|[;,\s]){key}=(\d+)"
 
 
 def _smallest_that_fits(out: pd.DataFrame, devices: pd.Series) -> tuple[pd.Series, pd.Series]:

@@ -49,12 +49,7 @@ def training_table(profiles: pd.DataFrame, catalog: Catalog) -> TrainingTable:
     """Return the usable runs of a frame with the store's columns."""
     runs = resolve_runs(profiles, facts_of(catalog, profiles["accelerator"]))
     step = profiles["step_time_s"].to_numpy(float)
-    names = ("forward_flops_per_sample", "backward_ratio", "global_batch", "peak_flops")
-    forward, backward, batch, peak = (runs[name].to_numpy(float) for name in names)
-    devices = profiles["accelerators"].to_numpy(float)
-    with np.errstate(all="ignore"):  # what is zero, missing or absurd is left out below
-        share = training_flops(forward, backward, 0.0) * batch / (step * devices * peak)
-    plausible = (share > LEAST_UTILISATION) & (share < MOST_UTILISATION)
+    plausible = plausible_runs(runs, step, profiles["accelerators"].to_numpy(float))
     usable = (runs["reason"] == "").to_numpy() & (step > 0) & plausible
     rows = np.flatnonzero(usable)
     labels = profiles.iloc[rows][list(CONFIG_COLUMNS)].astype(str).agg("|".join, axis=1)
@@ -67,3 +62,20 @@ def training_table(profiles: pd.DataFrame, catalog: Catalog) -> TrainingTable:
         source=source.to_numpy(str),
         rows=rows,
     )
+
+
+def plausible_runs(runs: pd.DataFrame, step_s: FloatArray, devices: FloatArray) -> np.ndarray:
+    """Return which runs use a share of the peak that is possible.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        Columns of `advisor.predictor.runs.resolve_runs`.
+    step_s, devices : array of shape (n,)
+        Measured steps [s] and accelerators.
+    """
+    names = ("forward_flops_per_sample", "backward_ratio", "global_batch", "peak_flops")
+    forward, backward, batch, peak = (runs[name].to_numpy(float) for name in names)
+    with np.errstate(all="ignore"):  # what is zero, missing or absurd is not plausible
+        share = training_flops(forward, backward, 0.0) * batch / (step_s * devices * peak)
+    return np.asarray((share > LEAST_UTILISATION) & (share < MOST_UTILISATION))

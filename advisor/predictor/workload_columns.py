@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from advisor.domain import Optimizer, Precision, Workload
+from advisor.domain import Family, Optimizer, Precision, Workload
 from advisor.predictor.hardware import PRECISION_ORDER
 from advisor.predictor.runs import FAMILY_CODES, FROZEN_BACKWARD_RATIO, STACK_CODES
 from advisor.predictor.shapes import network_columns
@@ -40,5 +40,10 @@ def workload_columns(workload: Workload) -> dict[str, float]:
         "parameter_servers": 0.0,
         "family_code": FAMILY_CODES[model.family],
         "precision_code": float(PRECISION_ORDER.index(workload.precision)),
-        "stack_code": STACK_CODES["megatron" if large else "pytorch"],
+        "stack_code": usual_stack(model.family),
     }
+
+
+def usual_stack(family: Family) -> float:
+    """Return the code of the software stack that a family is usually trained with."""
+    return STACK_CODES["megatron" if family in ("language", "moe") else "pytorch"]

@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BestLayouts:
-    """The corrected best layout of each machine shape and count, ordered by both."""
+    """The corrected best layout of each machine shape and count, ordered by both.
+
+    ``before`` is the prediction of the same layouts without the user's own runs, None where
+    none calibrate.
+    """
 
     hardware: np.ndarray
     machines: np.ndarray
@@ -27,11 +31,12 @@ class BestLayouts:
     prediction: Prediction
     memory: MemoryColumns
     out_of_memory: FloatArray
+    before: Prediction | None = None
 
 
 def best_layouts(shortlist: Shortlist, predictor: Predictor) -> BestLayouts:
     """Predict the shortlist and keep, for each shape and count, what finishes first."""
-    prediction = predictor.model.predict(shortlist.jobs)
+    prediction = predictor.predict(shortlist.jobs)
     memory = memory_columns(shortlist.jobs)
     risk = out_of_memory_probability(memory.used_bytes, shortlist.jobs.memory_bytes)
     expected = expected_time(prediction.step_s, risk)
@@ -40,11 +45,13 @@ def best_layouts(shortlist: Shortlist, predictor: Predictor) -> BestLayouts:
     first = np.ones(len(order), dtype=bool)
     first[1:] = (np.diff(hardware) != 0) | (np.diff(machines) != 0)
     rows = order[first]
+    jobs = shortlist.jobs.take(rows)
     return BestLayouts(
         hardware=shortlist.hardware[rows],
         machines=shortlist.machines[rows],
-        jobs=shortlist.jobs.take(rows),
+        jobs=jobs,
         prediction=prediction.take(rows),
         memory=memory.take(rows),
         out_of_memory=risk[rows],
+        before=None if predictor.calibration is None else predictor.model.predict(jobs),
     )

@@ -8,14 +8,11 @@ import numpy as np
 import pandas as pd
 
 from advisor.domain import Precision
-from advisor.predictor.hardware import FUSED_ATTENTION_SINCE, best_peak
+from advisor.predictor.hardware import FUSED_ATTENTION_SINCE, NEWEST_STACK_YEAR, best_peak
 from advisor.search.wide import HARDWARE
 
 if TYPE_CHECKING:
     from advisor.catalog import Catalog
-
-# A stack is as new as the hardware it runs on, and not older than this program's sources.
-NEWEST_STACK_YEAR = 2025.0
 
 
 def hardware_table(catalog: Catalog, precision: Precision) -> tuple[pd.DataFrame, np.ndarray]:

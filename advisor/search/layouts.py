@@ -11,8 +11,12 @@ from advisor.domain import Workload
 from advisor.predictor.arrays import FloatArray
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+COLUMNS: Final = (
+    "data_parallel", "tensor_parallel", "pipeline_parallel", "zero_stage", "micro_batch",
+    "accumulation", "recompute_share",
+)  # fmt: skip
 MOST_PIPELINE: Final = 64
 MOST_MICRO_BATCH: Final = 4096
 
@@ -33,6 +37,15 @@ class LayoutTable:
 
     def __len__(self) -> int:
         return len(self.data_parallel)
+
+    def only(self, stated: Mapping[str, float]) -> LayoutTable:
+        """Return the layouts whose columns have the stated values."""
+        kept = np.ones(len(self), dtype=bool)
+        for name, value in stated.items():
+            kept &= getattr(self, name) == value
+        before = np.concatenate([[0], np.cumsum(kept)])
+        columns = {name: getattr(self, name)[kept] for name in COLUMNS}
+        return LayoutTable(counts=self.counts, starts=before[self.starts], **columns)
 
 
 def machine_counts(devices_per_node: int, most_devices: int) -> list[int]:

@@ -8,7 +8,7 @@ the two is done for every pair.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,10 @@ from advisor.predictor.compute import ComputeCosts
 from advisor.predictor.jobs import Jobs
 from advisor.predictor.memory import memory_columns, out_of_memory_probability
 from advisor.predictor.workload_columns import workload_columns
-from advisor.search.layouts import LayoutTable, enumerate_layouts, machine_counts
+from advisor.search.layouts import COLUMNS, LayoutTable, enumerate_layouts, machine_counts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 # Layouts kept per machine shape and count for the exact pass, which the correction may reorder.
 # Few enough that physics leads: of thousands, the noise of the correction would choose.
@@ -28,10 +31,6 @@ KEEP: Final = 8
 HARDWARE: Final = (
     "peak_flops", "memory_bytes", "memory_bytes_per_s", "link_bytes_per_s",
     "network_bytes_per_s", "devices_per_node", "hardware_year", "fused_attention", "year",
-)  # fmt: skip
-LAYOUT: Final = (
-    "data_parallel", "tensor_parallel", "pipeline_parallel", "zero_stage", "micro_batch",
-    "accumulation", "recompute_share",
 )  # fmt: skip
 
 
@@ -58,6 +57,7 @@ def wide_pass(
     most_devices: int,
     memory_margin: float,
     count: int | None = None,
+    stated: Mapping[str, float] | None = None,
 ) -> Shortlist:
     """Evaluate all legal layouts on all hardware rows and keep the fastest that fit.
 
@@ -74,6 +74,8 @@ def wide_pass(
         Share of the device memory to leave free.
     count : int, optional
         The only machine count to try; by default all up to `most_devices` accelerators.
+    stated : mapping, optional
+        Layout columns that are given, and their values.
     """
     scalars = {name: np.asarray(value) for name, value in workload_columns(workload).items()}
     parts = []
@@ -81,7 +83,7 @@ def wide_pass(
     sizes = hardware["devices_per_node"].to_numpy(int)
     for size in np.unique(sizes).tolist():
         tried = [count] if count is not None else machine_counts(size, most_devices)
-        layouts = enumerate_layouts(workload, size, tried)
+        layouts = enumerate_layouts(workload, size, tried).only(stated or {})
         if len(layouts):
             rows = np.flatnonzero(sizes == size)
             block = hardware.iloc[rows]
@@ -153,10 +155,10 @@ def _gather(
 
 
 def _layout_columns(layouts: LayoutTable) -> dict[str, FloatArray]:
-    return {name: getattr(layouts, name)[None, :] for name in LAYOUT}
+    return {name: getattr(layouts, name)[None, :] for name in COLUMNS}
 
 
 def _nothing(scalars: dict[str, FloatArray]) -> tuple[Jobs, np.ndarray, np.ndarray]:
-    columns = dict.fromkeys((*HARDWARE, *LAYOUT), np.empty(0))
+    columns = dict.fromkeys((*HARDWARE, *COLUMNS), np.empty(0))
     jobs = Jobs.from_columns(**scalars, **columns)
     return jobs, np.empty(0, dtype=int), np.empty(0, dtype=int)

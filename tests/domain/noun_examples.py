@@ -8,6 +8,7 @@ from advisor.domain import (
     Accelerator,
     Advice,
     Bill,
+    Calibrated,
     Cluster,
     Estimate,
     Forecast,
@@ -17,10 +18,13 @@ from advisor.domain import (
     Model,
     NodeGroup,
     Offer,
+    OwnRun,
+    OwnRuns,
     Plan,
     Profile,
     Provenance,
     StepParts,
+    UnusedRun,
     Workload,
 )
 from advisor.domain.advice import Pick
@@ -61,6 +65,14 @@ PLAN = Plan(
     steps=16, parts=PARTS, memory=MEMORY, bill=BILL, mfu=0.4, deadline_probability=0.9,
     catalog_hash="c", data_hash="d", advisor_version="0.1.0",
 )  # fmt: skip
+OWN_RUN = OwnRun(
+    model="toy", accelerator="A100-40GB", accelerators=8, global_batch=64, measured_s=2.5,
+    predicted_s=2.0, source="own trace",
+)  # fmt: skip
+CALIBRATED = Calibrated(
+    step_time_before_s=STEP, hours_before=STEP.model_copy(update={"unit": "h"}), factor=1.2,
+    runs=3, likeness="same model and accelerator",
+)  # fmt: skip
 NOUNS = (
     MODEL, WORKLOAD, GROUP, CLUSTER, LAYOUT, OFFER, STEP, PARTS, MEMORY, BILL, PLAN,
     Accelerator(
@@ -77,6 +89,8 @@ NOUNS = (
         model="toy", family="language", accelerator="A100-40GB", accelerators=8, step_time_s=0.5,
         global_batch=64, provenance=Provenance(source="MLPerf"),
     ),
+    OWN_RUN, CALIBRATED, UnusedRun(name="toy", reason="no batch"),
+    OwnRuns(used=(OWN_RUN,), unused=(UnusedRun(name="toy", reason="no batch"),)),
     Forecast(
         accelerator="A100-40GB", accelerators=16, machines=2, layout=LAYOUT, steps=16,
         step_time_s=STEP, hours=STEP, accelerator_hours=STEP, parts=PARTS, memory=MEMORY, mfu=0.4,
@@ -106,5 +120,7 @@ BROKEN = (
     (PARTS, "compute_s", -1), (PARTS, "correction", 0),
     (MEMORY, "capacity_bytes", 0), (MEMORY, "out_of_memory_probability", 1.5),
     (BILL, "machines_usd", -1), (BILL, "storage_usd", -0.01),
+    (OWN_RUN, "measured_s", 0), (CALIBRATED, "factor", 0), (CALIBRATED, "runs", 0),
+    (CALIBRATED, "likeness", "none"),
     (PLAN, "mfu", 1.2), (PLAN, "steps", 0), (PLAN, "deadline_probability", 1.1),
 )  # fmt: skip

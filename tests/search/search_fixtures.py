@@ -31,6 +31,7 @@ class Physics:
     """What the search asks of a predictor, without a correction."""
 
     costs: dict[int, ComputeCosts]
+    calibration: None = None
 
     @property
     def model(self) -> Physics:

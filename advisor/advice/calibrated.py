@@ -1,0 +1,75 @@
+"""One prediction before and after the user's own runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from advisor.advice.entries import basis_without_runs
+from advisor.core.units import HOUR_S, NBSP, hours
+from advisor.domain import Calibrated, Estimate
+
+if TYPE_CHECKING:
+    from advisor.advice.engine import Engine
+    from advisor.domain import Basis
+    from advisor.search.exact import BestLayouts
+
+
+def calibrated_of(
+    best: BestLayouts,
+    entry: int,
+    engine: Engine,
+    *,
+    steps: int,
+    retry_share: float = 0.0,
+    startup_h: float = 0.0,
+) -> Calibrated | None:
+    """Return what the own runs changed of an entry; None where none say anything of it.
+
+    Parameters
+    ----------
+    steps : int
+        Steps of the job.
+    retry_share, startup_h : float
+        What the hours contain beside training: the allowance for restarts as a share of it, and
+        the start of the machines [h].
+    """
+    calibration, before = engine.predictor.calibration, best.before
+    if calibration is None or before is None:
+        return None
+    job = calibration.on_own_stack(best.jobs.take(np.array([entry])))
+    likeness, runs = calibration.likeness(job)
+    if likeness == "nothing shared":
+        return None
+    basis = basis_without_runs(best, entry)
+    bounds = [float(column[entry]) for column in (before.low_s, before.step_s, before.high_s)]
+    per_step_h = steps * (1 + retry_share) / HOUR_S
+    return Calibrated(
+        step_time_before_s=_estimate(bounds, "s", basis),
+        hours_before=_estimate([per_step_h * b + startup_h for b in bounds], "h", basis),
+        factor=float(best.prediction.step_s[entry]) / bounds[1],
+        runs=runs,
+        likeness=likeness,
+    )
+
+
+def sentence(calibrated: Calibrated, hours_after: float) -> str:
+    r"""Return the change in words.
+
+    >>> before = Estimate(value=4.1, low=3, high=5, unit="h", basis="interpolated")
+    >>> change = Calibrated(
+    ...     step_time_before_s=before.model_copy(update={"unit": "s"}), hours_before=before,
+    ...     factor=0.78, runs=3, likeness="same model and accelerator",
+    ... )
+    >>> sentence(change, 3.2)
+    'before 4.1\xa0h, after 3.2\xa0h by 3 of your runs (same model and accelerator)'
+    """
+    runs = "one of your runs" if calibrated.runs == 1 else f"{calibrated.runs:,} of your runs"
+    before, after = hours(calibrated.hours_before.value), hours(hours_after)
+    return f"before {before}{NBSP}h, after {after}{NBSP}h by {runs} ({calibrated.likeness})"
+
+
+def _estimate(bounds: list[float], unit: str, basis: Basis) -> Estimate:
+    low, value, high = bounds
+    return Estimate(value=value, low=low, high=high, unit=unit, basis=basis)

@@ -1,0 +1,101 @@
+"""The random effects: what makes the errors of two predictions alike.
+
+Two runs of one workload on one accelerator under one software stack miss their predictions by
+nearly the same factor; runs that share less of it share less of their error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Final, Self
+
+import numpy as np
+
+from advisor.predictor.arrays import FloatArray
+from advisor.predictor.difficulty import accelerator_columns, model_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.predictor.jobs import Jobs
+
+EFFECTS: Final = ("stack", "accelerator", "workload", "configuration", "job")
+# What two runs of a workload on an accelerator share falls to a third over so many doublings of
+# devices and of samples per device; the likelihood of held-out residuals is flat from 3 to 6.
+REACH_DOUBLINGS: Final = 4.0
+SAME_FLOPS_DECIMALS: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """What the effects see of a job, one row each; equal rows are the same group."""
+
+    stack: FloatArray
+    accelerator: FloatArray
+    workload: FloatArray
+    scale: FloatArray
+    job: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.stack)
+
+    @classmethod
+    def of(cls, jobs: Jobs) -> Self:
+        """Collect the labels of `jobs`.
+
+        A workload is a model and the way it is tuned; a scale the doublings of devices and of
+        samples per device; a job that, its sample size and its precision, in whatever layout.
+        """
+        flops = np.log(jobs.forward_flops_per_sample).round(SAME_FLOPS_DECIMALS)
+        return cls(
+            stack=_table(jobs.stack_code),
+            accelerator=_table(*accelerator_columns(jobs)),
+            workload=_table(*model_columns(jobs), jobs.backward_ratio),
+            scale=_table(np.log2(jobs.devices), np.log2(jobs.global_batch / jobs.devices)),
+            job=_table(jobs.devices, jobs.global_batch, flops, jobs.precision_code),
+        )
+
+    def take(self, rows: np.ndarray | slice) -> Labels:
+        """Return the given rows."""
+        return Labels(**{f.name: getattr(self, f.name)[rows] for f in fields(self)})
+
+    def groups(self) -> np.ndarray:
+        """Return the number of each row's job: rows with all labels equal have the same one."""
+        names = ("stack", "accelerator", "workload", "job")
+        table = np.concatenate([getattr(self, name) for name in names], axis=1)
+        return np.unique(table, axis=0, return_inverse=True)[1].reshape(-1)
+
+
+def alike(first: Labels, second: Labels) -> Iterator[FloatArray]:
+    """Yield how far every pair shares each effect, shape (first, second), in order `EFFECTS`.
+
+    Every effect is a positive definite kernel: equality of labels, or for the configuration
+    that times an exponential of the distance in scale.
+    """
+    stack = _equal(first.stack, second.stack)
+    accelerator = stack & _equal(first.accelerator, second.accelerator)
+    workload = _equal(first.workload, second.workload)
+    both = accelerator & workload
+    yield stack.astype(float)
+    yield accelerator.astype(float)
+    yield workload.astype(float)
+    yield both * np.exp(-_doublings(first.scale, second.scale) / REACH_DOUBLINGS)
+    yield (both & _equal(first.job, second.job)).astype(float)
+
+
+def _table(*columns: FloatArray) -> FloatArray:
+    return np.stack(columns, axis=1, dtype=float)
+
+
+def _equal(first: FloatArray, second: FloatArray) -> np.ndarray:
+    same = np.ones((len(first), len(second)), dtype=bool)
+    for one, other in zip(first.T, second.T, strict=True):
+        same &= one[:, None] == other[None, :]
+    return same
+
+
+def _doublings(first: FloatArray, second: FloatArray) -> FloatArray:
+    distance = np.zeros((len(first), len(second)))
+    for one, other in zip(first.T, second.T, strict=True):
+        distance += np.abs(one[:, None] - other[None, :])
+    return distance
