@@ -31,7 +31,7 @@ class Database:
         self.where = where
 
     @classmethod
-    def open(cls, url: str | None = None, *, wait_s: float = 10.0) -> Self:
+    def open(cls, url: str | None = None, *, wait_s: float = 30.0) -> Self:
         """Open the store, made or upgraded first where needed.
 
         Parameters

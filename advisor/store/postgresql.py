@@ -19,7 +19,7 @@ def make_postgresql_engine(url: URL, wait_s: float) -> Engine:
     """Return an engine for a database of a server; parameters as of `make_engine`."""
     # A connection per call, closed after it: safe in threads and after a fork. Libpq takes whole
     # seconds, and waits for ever at 0.
-    timeout = {"connect_timeout": max(2, round(wait_s))}
+    timeout = {"connect_timeout": min(max(2, round(wait_s)), 10)}
     engine = create_engine(url, poolclass=NullPool, connect_args=timeout)
 
     @event.listens_for(engine, "begin")

@@ -25,7 +25,7 @@ from advisor.core.errors import InvalidInputError, StoreError, UnknownNameError
 from advisor.domain import Profile, Provenance
 from advisor.store import AddResult, SeedResult, Store
 from advisor.testing.store_edits import EditContract
-from advisor.testing.store_plans import PlanContract
+from advisor.testing.store_plans import WORKLOAD, PlanContract, plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -107,7 +107,7 @@ def open_and_add(urls: Sequence[str], number: int, barrier: Barrier) -> None:
 
 
 def add_in_threads(url: str, number: int, barrier: Barrier) -> None:
-    """Add runs from eight threads: some that everyone adds, some of the thread's own."""
+    """Add runs from eight threads, some that everyone adds, some of the thread's own, and plans."""
     with Store.open(url) as store, ThreadPoolExecutor(8) as pool:
         barrier.wait(timeout=20)
 
@@ -116,6 +116,8 @@ def add_in_threads(url: str, number: int, barrier: Barrier) -> None:
             for start in range(0, 20, 5):
                 store.add(run(i) for i in range(start, start + 5))
                 store.add(run(own + i) for i in range(start, start + 5))
+                saved = store.save_plan(plan(), WORKLOAD, name=f"{number} {thread} {start}")
+                store.finish_plan(saved.id, hours=1 + start)
 
         list(pool.map(add, range(8)))
 
@@ -297,3 +299,20 @@ class StoreContract(PlanContract, EditContract):
         expected |= {run(1000 * (1 + k) + i).step_time_s for k in range(16) for i in range(20)}
         with Store.open(store_url) as store:
             assert sorted(store.profiles()["step_time_s"]) == sorted(expected)
+            names = {f"{k} {t} {s}" for k in range(2) for t in range(8) for s in range(0, 20, 5)}
+            assert sorted(saved.name for saved in store.plans()) == sorted(names)
+            assert {len(saved.finished) for saved in store.plans()} == {1}
+
+    def test_only_one_of_many_who_undo_the_same_edit_does(self, store: Store) -> None:
+        store.add([run(1)])
+        edit = store.delete_profile(run(1).content_hash)
+
+        def undo(_: int) -> int:
+            try:
+                return int(store.undo(edit.id).undone_at is not None)
+            except InvalidInputError:
+                return 0
+
+        with ThreadPoolExecutor(8) as pool:
+            assert sum(pool.map(undo, range(8))) == 1
+        assert store.count() == 1

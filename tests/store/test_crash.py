@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
@@ -58,20 +57,17 @@ def count_and_complete(url: str) -> int:
     return found
 
 
-def test_killed_before_the_commit_nothing_is_there(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path}/a.db"
-    killed_while_adding(url, "pause", after="written")
-    assert count_and_complete(url) == 0
+def test_killed_before_the_commit_nothing_is_there(any_url: str) -> None:
+    killed_while_adding(any_url, "pause", after="written")
+    assert count_and_complete(any_url) == 0
 
 
-def test_killed_after_the_commit_all_is_there(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path}/a.db"
-    killed_while_adding(url, "straight", after="added")
-    assert count_and_complete(url) == RUNS
+def test_killed_after_the_commit_all_is_there(any_url: str) -> None:
+    killed_while_adding(any_url, "straight", after="added")
+    assert count_and_complete(any_url) == RUNS
 
 
 @pytest.mark.parametrize("delay_s", [0.1, 0.4])
-def test_killed_at_any_moment_all_or_nothing_is_there(tmp_path: Path, delay_s: float) -> None:
-    url = f"sqlite:///{tmp_path}/a.db"
-    killed_while_adding(url, "straight", after="adding", delay_s=delay_s)
-    assert count_and_complete(url) in {0, RUNS}
+def test_killed_at_any_moment_all_or_nothing_is_there(any_url: str, delay_s: float) -> None:
+    killed_while_adding(any_url, "straight", after="adding", delay_s=delay_s)
+    assert count_and_complete(any_url) in {0, RUNS}

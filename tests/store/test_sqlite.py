@@ -85,7 +85,7 @@ def test_the_file_has_a_write_ahead_log_and_checks_references(tmp_path: Path) ->
         "journal_mode": "wal",
         "foreign_keys": 1,
         "synchronous": 1,
-        "busy_timeout": 10000,
+        "busy_timeout": 30000,
     }
 
 
