@@ -84,7 +84,7 @@ def advise(
         If no plan meets the limits; the message says which to relax and by how much.
     """
     limits = limits or Constraints()
-    engine = engine.calibrated(runs) if runs else engine
+    engine = engine.calibrated(runs, workload) if runs else engine
     evaluated = evaluate(workload, engine.catalog, engine.predictor, options or SearchOptions())
     result = select(evaluated, limits)
     if not result.picks:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from advisor.catalog import Catalog
-    from advisor.domain import OwnRuns, Profile
+    from advisor.domain import OwnRuns, Profile, Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Engine:
     predictor: Predictor
     runs: int
 
-    def calibrated(self, runs: Sequence[Profile]) -> Engine:
+    def calibrated(self, runs: Sequence[Profile], job: Workload | None = None) -> Engine:
         """Return the engine whose predictions the user's own runs calibrate.
 
         Everything that takes an engine (`advise`, `evaluate`, forecasts, the current machines)
@@ -37,8 +37,11 @@ class Engine:
         ----------
         runs : sequence of Profile
             Measured runs, of this job or of others.
+        job : Workload, optional
+            The job asked for, if its model is one that only its configuration describes.
         """
-        fitted = calibration_of(runs, self.predictor.model, self.catalog) if runs else None
+        model = self.predictor.model
+        fitted = calibration_of(runs, model, self.catalog, job) if runs else None
         return replace(self, predictor=replace(self.predictor, calibration=fitted))
 
     @property

@@ -29,13 +29,26 @@ if TYPE_CHECKING:
 DEFAULT_PRECISION: Final[Precision] = "bf16"
 
 
-def calibration_of(runs: Sequence[Profile], model: StepTimeModel, catalog: Catalog) -> Calibration:
+def calibration_of(
+    runs: Sequence[Profile], model: StepTimeModel, catalog: Catalog, job: Workload | None = None
+) -> Calibration:
     """Compare the user's runs with what would have been predicted for them.
 
     Runs given twice count once. Nothing is fitted anew.
+
+    Parameters
+    ----------
+    runs : sequence of Profile
+        Measured runs of the user.
+    model : StepTimeModel
+        What predicts.
+    catalog : Catalog
+        Knows the accelerators.
+    job : Workload, optional
+        The job asked for: its model may be one that only its configuration describes.
     """
     distinct = list({run.content_hash: run for run in runs}.values())
-    workloads = [workload_of(run) for run in distinct]
+    workloads = [workload_of(run, job) for run in distinct]
     models = [None if workload is None else workload.model for workload in workloads]
     table = own_runs_table(distinct, models, catalog)
     known = dict(zip((run.content_hash for run in distinct), workloads, strict=True))
@@ -50,19 +63,34 @@ def calibration_of(runs: Sequence[Profile], model: StepTimeModel, catalog: Catal
     return Calibration.fit(table, prediction.take(chosen), model.components)
 
 
-def workload_of(run: Profile) -> Workload | None:
+def workload_of(run: Profile, job: Workload | None = None) -> Workload | None:
     """Return one step of a run as a workload; None where its model is not known."""
+    architecture = zoo.named(run.model)
+    if architecture is None:
+        return None if job is None else _of_job(run, job)
     try:
         return zoo.build_workload(
-            zoo.resolve(run.model),
+            architecture,
             steps=1,
             sample_size=run.sample_size,
             global_batch=None if run.global_batch is None else round(run.global_batch),
             precision=precision_of(run.precision) or DEFAULT_PRECISION,
             tuning="lora" if "tuning=lora" in run.parallelism else "pretrain",
         )
-    except AdvisorError:
+    except AdvisorError:  # a batch or sample size that is not possible
         return None
+
+
+def _of_job(run: Profile, job: Workload) -> Workload | None:
+    """Return one step of a run of the job's own model."""
+    size = job.model.resolution or job.model.tokens_per_sample
+    if run.model != job.model.name or run.sample_size not in (None, size):
+        return None
+    batch = round(run.global_batch or 0) or job.global_batch
+    precision = precision_of(run.precision) or job.precision
+    return job.model_copy(
+        update={"global_batch": batch, "samples": float(batch), "precision": precision}
+    )
 
 
 def precision_of(text: str) -> Precision | None:

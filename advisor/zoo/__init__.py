@@ -10,7 +10,7 @@ training job of it::
 from advisor.zoo.base import Architecture, Dataset
 from advisor.zoo.hf.config import from_hf_config
 from advisor.zoo.lookup import get, names
-from advisor.zoo.resolve import resolve
+from advisor.zoo.resolve import named, resolve
 from advisor.zoo.sizes import from_size
 from advisor.zoo.workload import build_workload
 
@@ -21,6 +21,7 @@ __all__ = [
     "from_hf_config",
     "from_size",
     "get",
+    "named",
     "names",
     "resolve",
 ]

@@ -42,10 +42,8 @@ def resolve(text: str) -> Architecture:
         )
     if stripped[0] in "{[":
         return from_hf_config(stripped)
-    if found := find(stripped):
+    if found := named(stripped):
         return found
-    if is_size(stripped):
-        return from_size(stripped)
     if (path := _existing(stripped)) is not None:
         return from_hf_config(_read(path), name=path.parent.name or path.stem)
     if _looks_like_path(stripped):
@@ -55,6 +53,16 @@ def resolve(text: str) -> Architecture:
             todo="Check the path, or paste the content of the config.json.",
         )
     raise UnknownNameError("model", stripped[:LONGEST_SHOWN], names(), where="model")
+
+
+def named(text: str) -> Architecture | None:
+    """Return the architecture of a name or size; no file is read, so any text may be given.
+
+    >>> named("7B dense").title, named("/etc/config.json")
+    ('7B dense', None)
+    """
+    found = find(text)
+    return found or (from_size(text) if is_size(text) else None)
 
 
 def _existing(text: str) -> Path | None:
