@@ -13,6 +13,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from advisor.cli.arguments import make_parser
+from advisor.cli.text import printable
 from advisor.core.errors import AdvisorError, NoFeasiblePlanError
 
 if TYPE_CHECKING:
@@ -52,6 +53,4 @@ def _say(error: AdvisorError, *, as_json: bool) -> None:
         said = {"kind": type(error).__name__, "what": error.what, "where": error.where,
                 "todo": error.todo}  # fmt: skip
         print(json.dumps({"error": said}))  # noqa: T201 - this is the output
-    # Text of the user may hold control sequences that a terminal would obey.
-    shown = "".join(c if c.isprintable() or c.isspace() else "?" for c in str(error))
-    print(f"advisor: {shown}", file=sys.stderr)  # noqa: T201 - this is the output
+    print(f"advisor: {printable(str(error))}", file=sys.stderr)  # noqa: T201 - this is the output

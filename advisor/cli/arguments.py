@@ -9,7 +9,7 @@ from typing import Any, Final, NoReturn, get_args
 from advisor import __version__
 from advisor.advice.job import AMOUNTS, DEFAULT_RANK
 from advisor.advice.limits import MARKET_NAMES
-from advisor.cli import commands, serve, values
+from advisor.cli import commands, serve, stored, values
 from advisor.core.errors import InvalidInputError
 from advisor.domain import Precision
 from advisor.search.constraints import DEFAULT_CHANCE
@@ -42,6 +42,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_advise(actions)
     _add_predict(actions)
     _add_catalog(actions)
+    stored.add_commands(actions)
     _add_serve(actions)
     return parser
 

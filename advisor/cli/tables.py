@@ -28,11 +28,11 @@ TITLES: Final = {
 
 def show_advice(advice: Advice, limits: Constraints) -> None:
     """Print the picks with their reasons, and what was searched."""
-    out = _console()
+    out = console()
     out.print(_job_line(advice.workload))
     picks = Table("", "machines", "where", "market", "price dated", "USD", "90 %", "h", "90 %",
                   box=None)  # fmt: skip
-    _right(picks, 5, 7)
+    right(picks, 5, 7)
     if limits.deadline_h is not None:
         picks.add_column(f"in {units.hours(limits.deadline_h)}{NBSP}h", justify="right")
     if advice.current is not None:
@@ -75,16 +75,17 @@ def _plan_cells(plan: Plan, limits: Constraints) -> list[str]:
         plan.offer.market.replace("_", "-"),
         str(plan.offer.as_of or UNKNOWN_DATE),
         units.number(plan.cost_usd.value),
-        _interval(plan.cost_usd),
+        interval_of(plan.cost_usd),
         units.hours(plan.hours.value),
-        _interval(plan.hours),
+        interval_of(plan.hours),
     ]
     if limits.deadline_h is not None:
         cells.append(units.percent(plan.deadline_probability))
     return cells
 
 
-def _interval(estimate: Estimate) -> str:
+def interval_of(estimate: Estimate) -> str:
+    """Return the bounds of an estimate."""
     if estimate.unit == "h":
         bounds = (units.hours(b, like=estimate.value) for b in (estimate.low, estimate.high))
     else:
@@ -104,7 +105,7 @@ def _job_line(workload: Workload) -> str:
 
 def show_forecast(forecast: Forecast, workload: Workload) -> None:
     """Print step, hours, memory and the layout."""
-    out = _console()
+    out = console()
     out.print(_job_line(workload))
     machine = forecast.instance_type or "machine"
     out.print(escape(f"{forecast.machines:,} × {machine}: {forecast.accelerators:,g} × "
@@ -133,7 +134,7 @@ def show_offers(offers: pd.DataFrame, limit: int, catalog: Catalog) -> None:
     """Print the first offers."""
     table = Table("cloud", "machine", "region", "market", "accelerator", "USD/h",
                   "USD/accelerator-h", "as of", "flags", box=None)  # fmt: skip
-    _right(table, 5, 6)
+    right(table, 5, 6)
     shown = offers.head(limit).astype({"market": str, "flags": str})
     shown["as_of"] = shown["as_of"].dt.strftime("%Y-%m-%d").fillna(UNKNOWN_DATE)
     shown["device"] = shown["accelerators"].map("{:g} × ".format) + shown["accelerator"].astype(str)
@@ -145,18 +146,19 @@ def show_offers(offers: pd.DataFrame, limit: int, catalog: Catalog) -> None:
              "usd_per_accelerator_h", "as_of", "flags"]  # fmt: skip
     for cells in shown[names].astype(str).to_numpy().tolist():
         table.add_row(*map(escape, cells))
-    out = _console()
+    out = console()
     out.print(table)
     newest = catalog.as_of or UNKNOWN_DATE
     out.print(f"[dim]{len(shown):,} of {len(offers):,} prices, newest of {newest}.[/dim]")
 
 
-def _console() -> Console:
+def console() -> Console:
     """Return a console that does not fold tables where the output is no terminal."""
     found = Console()
     return found if found.is_terminal else Console(width=WIDTH)
 
 
-def _right(table: Table, *columns: int) -> None:
+def right(table: Table, *columns: int) -> None:
+    """Align columns of numbers."""
     for column in columns:
         table.columns[column].justify = "right"
