@@ -9,7 +9,7 @@ from typing import Any, Final, NoReturn, get_args
 from advisor import __version__
 from advisor.advice.job import AMOUNTS, DEFAULT_RANK
 from advisor.advice.limits import MARKET_NAMES
-from advisor.cli import commands, serve, stored, values
+from advisor.cli import commands, serve, stored, traced, values
 from advisor.core.errors import InvalidInputError
 from advisor.domain import Precision
 from advisor.search.constraints import DEFAULT_CHANCE
@@ -42,6 +42,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_advise(actions)
     _add_predict(actions)
     _add_catalog(actions)
+    traced.add_commands(actions)
     stored.add_commands(actions)
     _add_serve(actions)
     return parser
@@ -110,8 +111,9 @@ def _add_serve(actions: Any) -> None:
 
 def _add_job(command: argparse.ArgumentParser) -> None:
     job = command.add_argument_group("job")
-    job.add_argument("--model", required=True, metavar="MODEL",
-                     help="zoo name, a Hugging Face config.json, or a size such as 7B")  # fmt: skip
+    job.add_argument("--model", metavar="MODEL",
+                     help="zoo name, a Hugging Face config.json, or a size such as 7B; may be "
+                     "left out where a --profile names it")  # fmt: skip
     job.add_argument("--finetune", choices=TUNINGS, help="tune a trained model")
     job.add_argument(
         "--lora-rank", type=values.whole("--lora-rank"), default=DEFAULT_RANK, metavar="R"
@@ -124,4 +126,9 @@ def _add_job(command: argparse.ArgumentParser) -> None:
                      type=values.whole("--seq-len"))  # fmt: skip
     job.add_argument("--global-batch", type=values.whole("--global-batch"), metavar="N")
     job.add_argument("--precision", choices=get_args(Precision), default="bf16")
+    own = command.add_argument_group("your own runs")
+    own.add_argument("--profile", action="append", type=Path, metavar="FILE",
+                     help="a trace, log or table of runs to calibrate by; repeatable")  # fmt: skip
+    own.add_argument("--save-profiles", action="store_true",
+                     help="keep them: the predictor learns from them from now on")  # fmt: skip
     command.add_argument("--json", action="store_true", help="print JSON")

@@ -17,7 +17,8 @@ from advisor.advice.limits import listed_offers
 from advisor.catalog import load
 from advisor.cli import tables
 from advisor.cli.files import check_place, write_text
-from advisor.cli.options import job_of, limits_of, named_limits_of, search_options_of
+from advisor.cli.options import limits_of, named_limits_of, search_options_of
+from advisor.cli.own_runs import given_runs
 from advisor.core.errors import InvalidInputError, NoFeasiblePlanError
 
 if TYPE_CHECKING:
@@ -30,13 +31,14 @@ if TYPE_CHECKING:
 
 def advise(options: argparse.Namespace) -> int:
     """Recommend machines for a job."""
-    workload = job_of(options).workload()
-    search = search_options_of(options)
     catalog = load()
+    given = given_runs(options, catalog, options.current)
+    workload = given.job.workload()
+    search = search_options_of(options)
     limits = limits_of(options, catalog)
     if options.csv:
         check_place(options.csv)
-    engine = Engine.open(catalog)
+    engine = given.calibrated(Engine.open(catalog), workload)
     current = None
     if options.current:
         current = current_plan(options.current, workload, engine, limits.deadline_h, search)
@@ -52,7 +54,9 @@ def advise(options: argparse.Namespace) -> int:
 
 def predict(options: argparse.Namespace) -> int:
     """Predict time and memory of a job on given hardware."""
-    workload = job_of(options).workload()
+    catalog = load()
+    given = given_runs(options, catalog, options.machines)
+    workload = given.job.workload()
     by_machines = options.machines is not None
     by_accelerators = options.gpu is not None and options.accelerators is not None
     if by_machines == by_accelerators:
@@ -61,7 +65,7 @@ def predict(options: argparse.Namespace) -> int:
             where="predict",
             todo="Give --machines “4 x p4d.24xlarge”, or --gpu A100-80GB --accelerators 32.",
         )
-    engine = Engine.open()
+    engine = given.calibrated(Engine.open(catalog), workload)
     if by_machines:
         forecast = forecast_on_machines(options.machines, workload, engine)
     else:

@@ -27,7 +27,7 @@ def job_of(options: argparse.Namespace) -> Job:
     """Return the job of the options."""
     unit = next(name for name in AMOUNTS if getattr(options, name) is not None)
     return Job(
-        model=options.model,
+        model=options.model or "",
         amount=getattr(options, unit),
         unit=unit,
         dataset_samples=options.dataset_samples,

@@ -145,7 +145,7 @@ def _said(options: argparse.Namespace, words: str, edit: Edit) -> int:
     else:
         stored_tables.say(words)
         if edit.undone_at is None:
-            stored_tables.say(f"To undo: advisor plans undo {edit.id}", dim=True)
+            stored_tables.say(f"To undo: python -m advisor plans undo {edit.id}", dim=True)
     return 0
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def show_plans(plans: list[SavedPlan]) -> None:
     """Print the plans, one a line."""
     if not plans:
-        say("There are no saved plans. The app saves them: advisor serve.")
+        say("There are no saved plans. The app saves them: python -m advisor serve.")
         return
     table = Table("id", "name", "saved", "machines", "where", "market", "price dated", "USD",
                   "90 %", "h", "90 %", "runs", box=None)  # fmt: skip

@@ -8,7 +8,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from advisor.advice.calibrated import sentence
 from advisor.advice.infeasible import NAMES
+from advisor.cli.text import printable
 from advisor.core import units
 from advisor.core.units import NBSP
 
@@ -16,11 +18,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from advisor.catalog import Catalog
-    from advisor.domain import Advice, Estimate, Forecast, Plan, Workload
+    from advisor.domain import Advice, Estimate, Forecast, OwnRuns, Plan, Workload
     from advisor.search.constraints import Constraints
 
 WIDTH: Final = 150
 UNKNOWN_DATE: Final = "unknown"
+MOST_RUNS_SHOWN: Final = 20
 TITLES: Final = {
     "cheapest": "Cheapest", "fastest": "Fastest", "best_value": "Best value", "safest": "Safest",
 }  # fmt: skip
@@ -43,7 +46,27 @@ def show_advice(advice: Advice, limits: Constraints) -> None:
     for name, pick in advice.picks.items():
         saving = "" if pick.saving_usd is None else f" Against today: {_saving(pick.saving_usd)}."
         out.print(f"[bold]{TITLES[name]}[/bold]: {escape(pick.reason)}{saving}")
+        if pick.plan.calibrated is not None:
+            out.print(f"  {sentence(pick.plan.calibrated, pick.plan.hours.value)}")
+    show_own_runs(out, advice.own_runs)
     _show_account(out, advice)
+
+
+def show_own_runs(out: Console, runs: OwnRuns | None) -> None:
+    """Print the user's runs that calibrated the predictions, and those that could not."""
+    if runs is None:
+        return
+    out.print("[bold]Calibrated by your runs[/bold]")
+    table = Table("run", "batch", "measured step", "predicted without", box=None)
+    right(table, 1, 2, 3)
+    for run in runs.used[:MOST_RUNS_SHOWN]:
+        measured, predicted = units.duration(run.measured_s), units.duration(run.predicted_s)
+        table.add_row(escape(printable(str(run))), f"{run.global_batch:,g}", measured, predicted)
+    out.print(table)
+    if len(runs.used) > MOST_RUNS_SHOWN:
+        out.print(f"[dim]and {len(runs.used) - MOST_RUNS_SHOWN:,} more[/dim]")
+    for unused in runs.unused:
+        out.print(f"[dim]not used: {escape(printable(unused.name))}: {escape(unused.reason)}[/dim]")
 
 
 def _show_account(out: Console, advice: Advice) -> None:
@@ -126,6 +149,9 @@ def show_forecast(forecast: Forecast, workload: Workload) -> None:
         f"{units.percent(memory.out_of_memory_probability)}; MFU {units.percent(forecast.mfu)}; "
         f"prediction: {forecast.step_time_s.basis}"
     )
+    if forecast.calibrated is not None:
+        out.print(sentence(forecast.calibrated, forecast.hours.value))
+    show_own_runs(out, forecast.own_runs)
     for assumption in forecast.assumptions:
         out.print(f"[dim]assumed: {escape(assumption)}[/dim]")
 

@@ -88,7 +88,7 @@ def test_a_plan_is_renamed_deleted_and_brought_back(
     assert run("plans", "--json").json[0]["name"] == "mine"
     deleted = run("plans", "delete", saved.id).out
     assert "Deleted “mine”." in deleted
-    assert "advisor plans undo" in deleted
+    assert "python -m advisor plans undo" in deleted
 
 
 @pytest.mark.parametrize(
