@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from advisor.store import journal, plans
 from advisor.store.database import Database
-from advisor.store.profiles import insert_missing
+from advisor.store.profile_edits import add_runs
 from advisor.store.records import Edit, FinishedRun, SavedPlan
 from advisor.store.rows import check_text
 
@@ -147,7 +147,7 @@ class PlanMethods(Database):
         with self._writing() as connection:
             plans.select_plan(connection, plan_id)
             if profile:
-                insert_missing(connection, {key: profile}, "user")
+                add_runs(connection, {key: profile}, "user")
             plans.insert_finished(connection, run)
             journal.record(connection, "finish_plan", run.id, before=plan_id)
         return run

@@ -13,7 +13,7 @@ from sqlalchemy import delete, select, update
 
 from advisor.core.errors import InvalidInputError, UnknownNameError
 from advisor.domain import Profile, Provenance
-from advisor.store.profiles import batches, insert_missing
+from advisor.store.profiles import Origin, adopt, batches, insert_missing
 from advisor.store.rows import COLUMNS, PROFILE_FIELDS, PROVENANCE_FIELDS, explain
 from advisor.store.schema import edits, finished_runs, profiles, provenance
 
@@ -27,6 +27,26 @@ if TYPE_CHECKING:
 ABSENT: Final = "absent"
 _CORRECTED: Final = "corrected by the user"
 _WAS: Final = {"superseded": "corrected", "deleted": "deleted", "outlier": "marked as an outlier"}
+
+
+def add_runs(
+    connection: Connection, by_hash: Mapping[str, Profile], origin: Origin
+) -> tuple[list[str], list[str]]:
+    """Add the runs that the store has not.
+
+    A seeded run that a user adds becomes the user's own.
+
+    Returns
+    -------
+    tuple of list of str
+        The content hashes of the new runs, and of those that the store had.
+    """
+    added = insert_missing(connection, by_hash, origin)
+    known = sorted(by_hash.keys() - set(added))
+    if origin == "user":
+        adopt(connection, known)
+    _keep_when_undone(connection, known)
+    return added, known
 
 
 def state_of(connection: Connection, key: str) -> str:
@@ -132,7 +152,7 @@ def take_back(connection: Connection, edit: Edit) -> None:
         _set_state(connection, edit.other, edit.after)
 
 
-def keep_when_undone(connection: Connection, keys: Sequence[str]) -> None:
+def _keep_when_undone(connection: Connection, keys: Sequence[str]) -> None:
     """Note that corrected runs came by themselves too: undoing the correction leaves them."""
     for some in batches(keys):
         connection.execute(

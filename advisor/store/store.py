@@ -15,7 +15,7 @@ from advisor.store.backup_methods import BackupMethods
 from advisor.store.edit_methods import EditMethods
 from advisor.store.failures import damaged
 from advisor.store.plan_methods import PlanMethods
-from advisor.store.profile_edits import keep_when_undone
+from advisor.store.profile_edits import add_runs
 from advisor.store.rows import profiles_of
 from advisor.store.schema import SEED, meta
 
@@ -52,11 +52,7 @@ class Store(PlanMethods, EditMethods, BackupMethods):
         given = list(profiles)
         by_hash = {profile.content_hash: profile for profile in given}
         with self._writing() as connection:
-            added = runs.insert_missing(connection, by_hash, origin)
-            known = sorted(by_hash.keys() - set(added))
-            if origin == "user":
-                runs.adopt(connection, known)
-            keep_when_undone(connection, known)
+            added, known = add_runs(connection, by_hash, origin)
             states = runs.states(connection, known)
         return runs.AddResult(
             added=len(added),
@@ -158,11 +154,10 @@ class Store(PlanMethods, EditMethods, BackupMethods):
         by_hash = {profile.content_hash: profile for profile in profiles}
         with self._writing() as connection:
             removed = runs.keep_seeded(connection, by_hash.keys())
-            added = runs.insert_missing(connection, by_hash, "seed")
-            keep_when_undone(connection, sorted(by_hash.keys() - set(added)))
+            added, known = add_runs(connection, by_hash, "seed")
             connection.execute(delete(meta).where(meta.c.key == SEED))
             connection.execute(insert(meta).values(key=SEED, value=seed_hash))
-        return runs.SeedResult(len(added), removed, len(by_hash) - len(added))
+        return runs.SeedResult(len(added), removed, len(known))
 
     def add_snapshot(self, catalog_hash: str, content: bytes, *, as_of: dt.date, rows: int) -> bool:
         """Keep a catalog, compressed; return whether it was new.

@@ -179,6 +179,12 @@ class PlanContract:
         assert second.step_time_s == 2.2
         assert store.count(content_hash=second.profile_hash, origin="user") == 1
 
+    def test_a_shipped_run_that_belongs_to_a_plan_becomes_the_users(self, store: Store) -> None:
+        store.replace_seed([measured()], "tables")
+        store.finish_plan(store.save_plan(plan(), WORKLOAD).id, profile=measured())
+        store.replace_seed([], "no tables")
+        assert store.count(origin="user") == 1
+
     @pytest.mark.parametrize(
         ("fields", "says"),
         [
