@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
     from advisor.traces.draft import Draft
 
-# Launchers put the rank before the line: "0: …", "[rank0]:…", "[default3]:…".
-_DUMP: Final = re.compile(r"^(?:\[[\w .-]+\]:?|\d+:)?\s*(\w+)\s?\.{2,}\s(\S+)\s*$")
+# Launchers put the rank before the line: "0: …", "[rank0]:…", "[default3]:…", "[1,0]<stdout>:…".
+_LAUNCHER: Final = re.compile(r"^(?:\[[\w .-]+\]:?|\[\d+,\d+\]<std(?:out|err)>:|\d+:) ?")
+_DUMP: Final = re.compile(r"^\s*(\w+)\s?\.{2,}\s(\S+)\s*$")
 _DEEPSPEED_DUMP: Final = re.compile(
     r"\[config\.py:\d+:print\w*\]\s+(train_batch_size|train_micro_batch_size_per_gpu"
     r"|gradient_accumulation_steps|zero_optimization_stage|zero_enabled|fp16_enabled"
@@ -59,7 +60,7 @@ class LogFacts:
     def feed(self, line: str) -> None:
         """Take the facts out of a line."""
         if ".." in line:
-            if found := _DUMP.match(line):
+            if found := _DUMP.match(unprefixed(line)):
                 self.dump.setdefault(found[1], found[2])
                 return
             if found := _DEEPSPEED_DUMP.search(line):
@@ -133,6 +134,15 @@ class LogFacts:
         degrees = {"tp": tensor, "pp": pipeline, "cp": context, "dp": data}
         parts = [f"{name}={degree}" for name, degree in degrees.items() if degree]
         return ";".join([*parts, *([f"zero={stage}"] if stage in {"1", "2", "3"} else [])])
+
+
+def unprefixed(line: str) -> str:
+    """Return a line without the rank that a launcher put before it.
+
+    >>> unprefixed("[default3]:step 1"), unprefixed("12: step 1"), unprefixed("[1,0]<stdout>:step")
+    ('step 1', 'step 1', 'step')
+    """
+    return _LAUNCHER.sub("", line)
 
 
 def median(values: Sequence[float]) -> float | None:

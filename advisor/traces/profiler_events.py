@@ -38,6 +38,8 @@ _LAUNCHES: Final = frozenset(
 _FLOWS: Final = frozenset({"ac2g", "async_cpu_to_gpu", "async_gpu", "async", "fwdbwd"})
 _FOREIGN: Final = re.compile(r"^(mtia|hpu|npu|privateuse1|xla|tpu)", re.IGNORECASE)
 _STEP: Final = re.compile(r"^ProfilerStep\s*#\s*(\d+)$")
+# What torch.autograd.profiler calls the rows of a device; its events have no category.
+_OLD_DEVICE_ROWS: Final = "CUDA functions"
 _GPU_MEMORY: Final = frozenset({1.0, 6.0})  # CUDA and HIP in PyTorch's list of device types
 _US: Final = 1e-6
 _LATEST_US: Final = 1e18
@@ -107,6 +109,8 @@ class ProfilerEvents:
     def _add_named(self, events: Sequence[Event]) -> None:
         """Take the steps and the samples of the allocator."""
         names = set(map(_NAME, events))  # far fewer than events
+        if events[0].cat is None:
+            self._add_work([e for e in events if e.pid == _OLD_DEVICE_ROWS and e.ph == "X"], KERNEL)
         if steps := {name for name in names if name and _STEP.match(name)}:
             for event in events:
                 if event.name in steps:

@@ -84,7 +84,8 @@ def find_reader(source: Source) -> type[TraceReader]:
         raise TraceError(what, where=source.name, todo="Copy it again from where it was recorded.")
     readers = [READERS[name] for name in READERS]
     found = [reader for reader in readers if reader.sniff(source.head)]
-    if not any(not reader.anywhere for reader in found) and _is_text(source.head):
+    # Binary files hold zero bytes.
+    if not any(not reader.anywhere for reader in found) and b"\0" not in source.head:
         late = [reader for reader in readers if reader.anywhere and reader not in found]
         found += _found_late(source, late)
     if not found:
@@ -99,11 +100,6 @@ def _found_late(source: Source, readers: Iterable[type[TraceReader]]) -> list[ty
         found += [reader for reader in left if reader.sniff(window)]
         left = [reader for reader in left if reader not in found]
     return found
-
-
-def _is_text(head: bytes) -> bool:
-    """Binary files hold zero bytes; UTF-16 text does, too, and begins with its mark."""
-    return b"\0" not in head or head[:2] in (b"\xff\xfe", b"\xfe\xff")
 
 
 def _unknown(source: Source) -> TraceError:

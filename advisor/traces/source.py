@@ -15,12 +15,14 @@ from advisor.traces.limits import DEFAULT_LIMITS, Limits
 from advisor.traces.streams import (
     BLOCK_BYTES,
     GZIP_MAGIC,
+    UTF16_MARKS,
     Budget,
     GzipStream,
     PlainStream,
     Progress,
     Readable,
     Stream,
+    Utf16Stream,
     Watched,
     blocks,
 )
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
 HEAD_BYTES: Final = 2**16
 _SPOOL_BYTES: Final = 16 * 2**20
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-_UTF16: Final = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 _OTHER_COMPRESSION: Final = {
     b"\x28\xb5\x2f\xfd": "zstandard",
     b"\xfd7zXZ\x00": "xz",
@@ -78,6 +79,7 @@ class Source:
         self.limits = limits
         self._check_size()
         self.compressions = 0
+        self._is_utf16 = False
         self.cut_off = False
         self.content_bytes = 0
         self.head = self._peel()
@@ -109,7 +111,11 @@ class Source:
                     where=self.name,
                     todo="Upload the unpacked file, or pack it with gzip.",
                 )
-        return head
+        if not head.startswith(UTF16_MARKS):
+            return head.removeprefix(codecs.BOM_UTF8)
+        self._is_utf16 = True
+        with self.open() as stream:
+            return stream.read(HEAD_BYTES)
 
     @contextmanager
     def open(self) -> Iterator[Stream]:
@@ -122,6 +128,7 @@ class Source:
                 below = GzipStream(below, budget)
                 layers.append(below)
             stream: Stream = layers[-1] if layers else PlainStream(below, budget)
+            stream = Utf16Stream(stream) if self._is_utf16 else stream
             try:
                 yield stream
             finally:
@@ -156,17 +163,12 @@ class Source:
                     yield data[start : start + HEAD_BYTES]
                 kept = data[-overlap_bytes:]
 
-    @property
-    def encoding(self) -> str:
-        """Encoding of a text file: a byte-order mark says UTF-16, all else is read as UTF-8."""
-        return _UTF16.get(self.head[:2], "utf-8-sig")
-
     def lines(self) -> Iterator[str]:
         """Yield the lines of a text, without line ends; progress bars end lines, too.
 
         Bytes that are no text are replaced. A line is cut at the limit for lines.
         """
-        decoder = codecs.getincrementaldecoder(self.encoding)(errors="replace")
+        decoder = codecs.getincrementaldecoder("utf-8-sig")(errors="replace")
         kept = ""
         with self.open() as stream:
             for block in blocks(stream):
@@ -204,7 +206,7 @@ class Source:
     @contextmanager
     def as_file(self) -> Iterator[Path]:
         """Give a path to the decompressed content, for libraries that need one."""
-        if isinstance(self._raw, Path) and not self.compressions:
+        if isinstance(self._raw, Path) and not (self.compressions or self._is_utf16):
             yield self._raw
             return
         with tempfile.TemporaryDirectory(prefix="advisor-trace-") as folder:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import zlib
 from collections.abc import Callable
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 BLOCK_BYTES: Final = 2**19
 GZIP_MAGIC: Final = b"\x1f\x8b"
+UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _INPUT_BYTES: Final = 2**18
 
 
@@ -172,7 +174,27 @@ class Watched:
         return data
 
 
-Stream = PlainStream | GzipStream
+class Utf16Stream:
+    """UTF-16 text as UTF-8: what a terminal of Windows writes when output goes to a file."""
+
+    def __init__(self, below: Readable) -> None:
+        self._below = below
+        self._decoder = codecs.getincrementaldecoder("utf-16")(errors="replace")
+        self._pending = b""
+        self._ended = False
+        self.cut_off = False
+
+    def read(self, size: int = BLOCK_BYTES) -> bytes:
+        """Return up to `size` bytes, fewer only at the end."""
+        while len(self._pending) < size and not self._ended:
+            data = self._below.read(size)
+            self._ended = not data
+            self._pending += self._decoder.decode(data, final=self._ended).encode()
+        data, self._pending = self._pending[:size], self._pending[size:]
+        return data
+
+
+Stream = PlainStream | GzipStream | Utf16Stream
 
 
 def blocks(stream: Stream, size: int = BLOCK_BYTES) -> Iterator[bytes]:

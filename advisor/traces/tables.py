@@ -32,14 +32,18 @@ def rows(source: Source, lines: Iterable[str], delimiter: str = ",") -> Iterator
         ) from None
 
 
+def delimiter_of(head: bytes) -> str:
+    """Return what separates the cells of the first line; some spreadsheets save semicolons."""
+    first = head[:8192].lstrip().split(b"\n", 1)[0]
+    return max(",;\t", key=lambda mark: first.count(mark.encode()))
+
+
 def first_cells(head: bytes) -> list[str]:
     """Return the cells of the first line that is not blank."""
     text = head[:8192].decode("utf-8-sig", errors="replace").replace("\r", "\n")
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        text = head[:8192].decode("utf-16", errors="replace")
     line = next((line for line in text.split("\n") if line.strip()), "")
     try:
-        cells = next(csv.reader([line], skipinitialspace=True), [])
+        cells = next(csv.reader([line], delimiter=delimiter_of(head), skipinitialspace=True), [])
     except csv.Error:
         return []
     return [cell.strip() for cell in cells]

@@ -170,6 +170,7 @@ EXAMPLES: dict[str, bytes] = {
     "lightning_csvlogger": tables.LIGHTNING.encode(),
     "nvidia_smi_csv": tables.NVIDIA_SMI.encode(),
     "nvidia_smi_dmon": tables.DMON.encode(),
+    "dcgmi_dmon": tables.DCGMI.encode(),
     "dcgm_prometheus_text": tables.DCGM.encode(),
     "wandb_summary": dumped(tables.WANDB_SUMMARY),
     "wandb_metadata": dumped(tables.WANDB_METADATA),

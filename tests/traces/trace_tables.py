@@ -27,6 +27,14 @@ DMON = """\
     1    85    46     -     -     4     0     0  2505   875  4096    10
 """
 
+DCGMI = """\
+#Entity   GPUTL  FBUSD  SMACT  TENSO
+ID
+GPU 0     50     12000  0.400  0.200
+GPU 1     70     13000  0.600  N/A
+GPU 0     60     12000  0.400  0.200
+"""
+
 DCGM = """\
 # HELP DCGM_FI_DEV_GPU_UTIL GPU utilization (in %).
 # TYPE DCGM_FI_DEV_GPU_UTIL gauge

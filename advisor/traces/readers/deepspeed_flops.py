@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from advisor.core.errors import TraceError
 from advisor.traces.draft import Draft
 from advisor.traces.jsons import above_zero
+from advisor.traces.logs import unprefixed
 from advisor.traces.reader import READERS
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class DeepSpeedFlopsReader:
         """Read the summary; the details of modules are left aside."""
         rows: dict[str, tuple[float, str]] = {}
         draft = Draft(format="deepspeed_flops_profiler", framework="DeepSpeed")
-        for line in source.lines():
+        for line in map(unprefixed, source.lines()):
             if found := _ROW.match(line):
                 value = above_zero(found[2].replace(",", ""))
                 if value is not None:

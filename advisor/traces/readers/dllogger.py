@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from advisor.traces.source import Source
     from advisor.traces.trace import Trace
 
-_SNIFF: Final = re.compile(rb"^DLLL \{", re.MULTILINE)
+_SNIFF: Final = re.compile(rb"(?:^|[:> ])DLLL \{", re.MULTILINE)
 _RATE: Final = re.compile(
     r"throughput|_ips\b|total_ips"
     r"|(?:items|imgs?|images|samples|sequences|tokens)[_/]?(?:per_)?s(?:ec(?:ond)?)?\b",
@@ -76,10 +76,11 @@ class DlloggerReader:
 
 
 def _row(line: str) -> tuple[Any, dict[str, Any]] | None:
-    if not line.startswith("DLLL "):
+    at = line.find("DLLL {")
+    if at < 0:
         return None
     try:
-        row = json.loads(line[5:])
+        row = json.loads(line[at + 5 :])
     except (ValueError, RecursionError):
         return None
     if not isinstance(row, dict):

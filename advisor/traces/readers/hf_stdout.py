@@ -18,7 +18,15 @@ if TYPE_CHECKING:
     from advisor.traces.source import Source
     from advisor.traces.trace import Trace
 
-_SNIFF: Final = re.compile(rb"\{[^{}\n]{0,400}'train_runtime': ")
+_SNIFF: Final = re.compile(
+    rb"\{[^{}\n]{0,400}'train_runtime': |\*\*\*\*\* train metrics \*\*\*\*\*|^ *train_runtime +=",
+    re.MULTILINE,
+)
+# The table that the example scripts print behind the summary.
+_METRIC: Final = re.compile(r"^\s*(train_\w+)\s+=\s+([\d.:]+(?:e[+-]?\d+)?)\s*$")
+_BAR: Final = re.compile(r"100%\|[^|]*\| *(\d{1,12})/(\d{1,12}) \[")
+# The trainer rounds its steps per second to this.
+_ROUNDED: Final = 0.0005
 _SUMMARY: Final = re.compile(r"'(train_\w+)': '?([\d.]+(?:e[+-]?\d+)?)'?")
 _EVALUATION: Final = re.compile(r"'eval_(?:\w+_)?runtime': '?([\d.]+)'?")
 _HEADER: Final = {
@@ -37,8 +45,11 @@ class _Found:
     summary: dict[str, float] = field(default_factory=dict)
     eval_s: float = 0.0
     session_eval_s: float = 0.0
+    bars: list[float] = field(default_factory=list)
 
     def feed(self, line: str) -> None:
+        if "100%|" in line:
+            self.bars += [float(done) for done, of in _BAR.findall(line) if done == of]
         if "'train_runtime'" in line:
             # Every rank prints it; the slowest is the job's.
             row = {key: above_zero(text) or 0.0 for key, text in _SUMMARY.findall(line)}
@@ -47,12 +58,32 @@ class _Found:
             self.session_eval_s = self.session_eval_s or self.eval_s
         elif evaluation := _EVALUATION.search(line) if "eval_" in line else None:
             self.eval_s += above_zero(evaluation[1]) or 0.0
+        elif metric := _METRIC.match(line) if "train_" in line else None:
+            if (value := _plain(metric[2])) is not None:
+                self.summary.setdefault(metric[1], value)
         elif " = " in line or "global step" in line:
             for name, pattern in _HEADER.items():
                 found = pattern.search(line)
                 value = above_zero(found[1].replace(",", "")) if found else None
                 if value is not None:
                     self.header[name] = value
+
+    @property
+    def last_step(self) -> float | None:
+        """Steps as the header says; else of the finished progress bar that fits the rate."""
+        runtime_s = self.summary.get("train_runtime")
+        rate = self.summary.get("train_steps_per_second")
+        if "steps" in self.header or not runtime_s or not rate:
+            return self.header.get("steps")
+        # Evaluations have bars, too.
+        fitting = [bar for bar in self.bars if abs(bar / runtime_s - rate) <= 1.01 * _ROUNDED]
+        return max(fitting, default=None)
+
+
+def _plain(text: str) -> float | None:
+    """Return a number, or the seconds of a time like 1:02:03.50."""
+    parts = [above_zero(part) or 0.0 for part in text.split(":")]
+    return above_zero(sum(part * 60**power for power, part in enumerate(reversed(parts))))
 
 
 @READERS.register("hf_trainer_stdout")
@@ -89,7 +120,7 @@ class HfStdoutReader:
                 runtime_s=found.summary.get("train_runtime"),
                 samples_per_s=found.summary.get("train_samples_per_second"),
                 steps_per_s=found.summary.get("train_steps_per_second"),
-                last_step=head.get("steps"),
+                last_step=found.last_step,
                 first_step=head.get("resumed", 0.0),
                 eval_s=found.session_eval_s,
             ),

@@ -9,7 +9,7 @@ from advisor.traces.draft import Draft
 from advisor.traces.jsons import number
 from advisor.traces.pace import Pace
 from advisor.traces.reader import READERS
-from advisor.traces.tables import first_cells, rows
+from advisor.traces.tables import delimiter_of, first_cells, rows
 
 if TYPE_CHECKING:
     from advisor.traces.source import Source
@@ -36,7 +36,7 @@ class LightningReader:
     @staticmethod
     def read(source: Source) -> Trace:
         """Read the steps; losses may be NaN and do not matter here."""
-        table = rows(source, source.lines())
+        table = rows(source, source.lines(), delimiter_of(source.head))
         header = next(table, [])
         at = {name: i for i, name in enumerate(header)}
         timed = next((name for name in _TIMES if name in at), None)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from advisor.core.errors import TraceError
 from advisor.traces.draft import Draft
-from advisor.traces.jsons import number
+from advisor.traces.jsons import document, number
 from advisor.traces.pace import Pace
 from advisor.traces.reader import READERS
-from advisor.traces.tables import first_cells, rows
+from advisor.traces.tables import delimiter_of, first_cells, rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +25,10 @@ _FILE_LINE: Final = re.compile(
 _COLUMNS: Final = {"step", "timestamp", "value"}
 _KEYS: Final = ("key", "metric", "metric_name", "name")
 _SYSTEM: Final = re.compile(r"^(?:system|eval|val|test)", re.IGNORECASE)
+_RUNS: Final = {"run id", "start time"}
+_HISTORY: Final = re.compile(
+    rb'\A(?:\xef\xbb\xbf)?\s*\{\s*"metrics"\s*:\s*\[\s*\{[^{}]{0,400}"timestamp"'
+)
 _MS: Final = 1e-3
 
 
@@ -39,14 +43,16 @@ class MlflowReader:
     @staticmethod
     def sniff(head: bytes) -> bool:
         """See “time value step” lines, or a table with these columns."""
-        if _FILE_LINE.search(head) is not None:
+        if _FILE_LINE.search(head) is not None or _HISTORY.match(head):
             return True
         names = {cell.lower() for cell in first_cells(head)}
-        return names >= _COLUMNS and bool(names & {*_KEYS, "run_id", "run id"})
+        return names >= _RUNS or (names >= _COLUMNS and bool(names & {*_KEYS, "run_id", "run id"}))
 
     @staticmethod
     def read(source: Source) -> Trace:
         """Read the points of all metrics."""
+        if {cell.lower() for cell in first_cells(source.head)} >= _RUNS:
+            return _of_run_table()
         paces: dict[str, Pace] = defaultdict(Pace)
         for key, time_s, step in _points(source):
             paces[key].add(step, time_s)
@@ -65,7 +71,29 @@ class MlflowReader:
         return draft.finish()
 
 
+def _of_run_table() -> Trace:
+    draft = Draft(format="mlflow_metrics")
+    draft.warn(
+        "A table of runs with the last values of their metrics and no time of a step: step time "
+        "not available. Export the history of one metric instead (metrics/get-history)."
+    )
+    return draft.finish()
+
+
+def _of_history(source: Source) -> Iterator[tuple[str, float, float]]:
+    """Yield the points of an answer to ``metrics/get-history``."""
+    listed = document(source).get("metrics")
+    for row in listed if isinstance(listed, list) else ():
+        given = row if isinstance(row, dict) else {}
+        time_ms, step = number(given.get("timestamp")), number(given.get("step"))
+        if time_ms is not None and step is not None:
+            yield str(given.get("key", "")), time_ms * _MS, step
+
+
 def _points(source: Source) -> Iterator[tuple[str, float, float]]:
+    if _HISTORY.match(source.head):
+        yield from _of_history(source)
+        return
     if _FILE_LINE.search(source.head) is not None:
         for line in source.lines():
             cells = line.split()
@@ -74,7 +102,7 @@ def _points(source: Source) -> Iterator[tuple[str, float, float]]:
                 if time_ms is not None and step is not None:
                     yield "", time_ms * _MS, step
         return
-    table = rows(source, source.lines())
+    table = rows(source, source.lines(), delimiter_of(source.head))
     at = {name.lower(): i for i, name in enumerate(next(table, []))}
     key_at = next((at[name] for name in _KEYS if name in at), None)
     for cells in table:

@@ -17,11 +17,12 @@ if TYPE_CHECKING:
     from advisor.traces.trace import Trace
 
 _SNIFF: Final = re.compile(
-    rb"iteration: \d+ / \d+ \|[^\n]{0,200}elapsed_time_per_iteration_ms: [\d.]+[KMB]?"
+    rb"iteration: \d+ / \d+ \|[^\n]{0,200}(?:elapsed_)?time_per_iteration_ms: [\d.]+[KMB]?"
 )
 _ITERATION: Final = re.compile(r"iteration: (\d{1,15}) / \d+ \|")
 _FIELD: Final = re.compile(r"(\w+): ([\d.]+(?:e[+-]?\d+)?)([KMBT]?)(?= \||\s*$)")
 _PEAK: Final = re.compile(r"Peak allocated:? ([\d.]+)MiB")
+_RENAMED: Final = {"time_per_iteration_ms": "elapsed_time_per_iteration_ms"}
 _SUFFIX: Final = {"": 1.0, "K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
 # Numbers have three digits, so a ratio of two is sure to be this far from a whole number at most.
 _RATIO_ERROR: Final = 0.01
@@ -84,7 +85,7 @@ def _set_gpus(draft: Draft, per_gpu: float | None) -> None:
 
 def _fields(line: str) -> dict[str, float]:
     return {
-        name: value * _SUFFIX[suffix]
+        _RENAMED.get(name, name): value * _SUFFIX[suffix]
         for name, text, suffix in _FIELD.findall(line)
         if (value := above_zero(text)) is not None
     }

@@ -15,21 +15,21 @@ from advisor.traces.tables import rows
 from advisor.traces.trace import KernelRow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from advisor.traces.source import Source
     from advisor.traces.trace import Trace
 
-_SUMS: Final = re.compile(
-    rb'^"?Time ?\(%\)"?,"?(?:Total Time|Time) \((?:ns|us|ms|s|sec)\)"?,', re.MULTILINE
+_SCALES: Final = {"n": 1e-9, "u": 1e-6, "m": 1e-3, "": 1.0}
+_SECONDS: Final = {p + name: s for p, s in _SCALES.items() for name in ("s", "sec")}
+_UNITS: Final = "|".join(_SECONDS)
+_SNIFF: Final = re.compile(
+    rf'^"?(?:Time ?\(%\)"?,"?(?:Total Time|Time)|Start \((?:{_UNITS})\)"?,"?Duration)'
+    rf' \((?:{_UNITS})\)"?,'.encode(),
+    re.MULTILINE,
 )
-_TRACE: Final = re.compile(
-    rb'^"?Start \((?:ns|us|ms|s|sec)\)"?,"?Duration \((?:ns|us|ms|s|sec)\)"?,', re.MULTILINE
-)
-_UNIT: Final = re.compile(r"\((ns|us|ms|s|sec)\)")
-_SECONDS: Final = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "sec": 1.0}
-_COPY: Final = re.compile(r"^\[?CUDA mem(?:cpy|set)", re.IGNORECASE)
+_UNIT: Final = re.compile(rf"\((?:{_UNITS})\)")
+_COPY: Final = re.compile(r"^\[?CUDA mem(?:cpy|set)|^\[?(?:memcpy|memset)\b", re.IGNORECASE)
 _DEVICE: Final = re.compile(r"^(.*?)\s*\((\d+)\)$")
+_FEWEST_COLUMNS: Final = 4
 _TOP: Final = 12
 
 
@@ -44,97 +44,119 @@ class NsysCsvReader:
     @staticmethod
     def sniff(head: bytes) -> bool:
         """See the header, below what the program itself prints."""
-        return _SUMS.search(head) is not None or _TRACE.search(head) is not None
+        return _SNIFF.search(head) is not None
 
     @staticmethod
     def read(source: Source) -> Trace:
-        """Read the first table of the report."""
+        """Read the reports in a file: ``nsys stats`` writes several one after the other."""
+        trace, sums = _KernelTrace(source.limits.names), _KernelSums()
+        header: _Header | None = None
+        for cells in rows(source, source.lines()):
+            if _is_header(cells):
+                header = _Header(cells)
+            elif header is None or len(cells) != header.width:
+                continue
+            elif header.is_trace:
+                trace.add(cells, header)
+            elif header.is_sums:
+                sums.add(cells, header)
         draft = Draft(format="nsys_csv")
-        lines = source.lines()
-        header: list[str] = []
-        for cells in rows(source, lines):
-            if any(_UNIT.search(cell) for cell in cells[:2]) and len(cells) > 3:
-                header = cells
-                break
-        at = {_UNIT.sub("", name).strip(): i for i, name in enumerate(header)}
-        units = {name: _scale(header[i]) for name, i in at.items()}
-        table = (cells for cells in rows(source, lines) if len(cells) == len(header))
-        if "Start" in at and "Duration" in at:
-            _read_trace(draft, table, at, units, source)
-        elif "Total Time" in at and "Name" in at:
-            _read_sums(draft, table, at, units)
-        if not draft.kernels:
+        if not trace.describe(draft) and not sums.describe(draft):
             raise TraceError(
-                "no row of a kernel.",
+                "no row of a kernel; calls of the host and NVTX ranges are not work of a GPU.",
                 where=source.name,
                 todo="Export with: nsys stats --report cuda_gpu_trace --format csv.",
             )
         return draft.finish()
 
 
-def _scale(name: str) -> float:
-    unit = _UNIT.search(name)
-    return _SECONDS[unit[1]] if unit else 1.0
+def _is_header(cells: list[str]) -> bool:
+    return len(cells) >= _FEWEST_COLUMNS and any(_UNIT.search(cell) for cell in cells[:2])
 
 
-def _read_sums(
-    draft: Draft, table: Iterable[list[str]], at: dict[str, int], units: dict[str, float]
-) -> None:
-    kernels: list[KernelRow] = []
-    calls_at = at.get("Instances", at.get("Calls", at.get("Num Calls")))
-    for cells in table:
-        total = number(cells[at["Total Time"]])
-        calls = number(cells[calls_at]) if calls_at is not None else None
-        if total is None or total < 0:
-            continue
-        name = cells[at["Name"]]
-        kernels.append(
-            KernelRow(
-                name=clean(name) or "(no name)",
-                calls=max(int(calls or 1), 1),
-                total_s=total * units["Total Time"],
-                is_comm=is_comm(name),
-            )
-        )
-    draft.kernels = tuple(sorted(kernels, key=lambda row: -row.total_s)[:_TOP])
-    whole = sum(row.total_s for row in kernels)
-    comm = sum(row.total_s for row in kernels if row.is_comm)
-    if whole > 0:
-        draft.warn(
-            f"Sums by kernel only: {comm / whole:.1%} of all kernel time is communication. How "
-            "long the run took is not in the report, so shares of time and step time are not "
-            "available; export cuda_gpu_trace instead."
-        )
+class _Header:
+    """Where which column is, and its unit."""
+
+    def __init__(self, cells: list[str]) -> None:
+        self.width = len(cells)
+        names = [_UNIT.sub("", cell).strip() for cell in cells]
+        self._at = {name: at for at, name in enumerate(names)}
+        units = [_UNIT.search(cell) for cell in cells]
+        self._scale = [_SECONDS[unit[0][1:-1]] if unit else 1.0 for unit in units]
+        self.is_trace = {"Start", "Duration", "Strm"} <= self._at.keys()
+        # The sums of calls of the host have “Num Calls”, those of NVTX ranges have no “Name”.
+        self.is_sums = "Num Calls" not in self._at and {"Total Time", "Name"} <= self._at.keys()
+
+    def text(self, cells: list[str], *names: str) -> str:
+        """Return the first of these columns that there is."""
+        return next((cells[self._at[name]] for name in names if name in self._at), "")
+
+    def seconds(self, cells: list[str], name: str) -> float | None:
+        """Return a time that is not negative [s]."""
+        value = number(cells[self._at[name]])
+        return value * self._scale[self._at[name]] if value is not None and value >= 0 else None
 
 
-def _read_trace(
-    draft: Draft,
-    table: Iterable[list[str]],
-    at: dict[str, int],
-    units: dict[str, float],
-    source: Source,
-) -> None:
-    work = DeviceWork(source.limits.names)
-    for cells in table:
-        start, duration = number(cells[at["Start"]]), number(cells[at["Duration"]])
-        if start is None or duration is None or duration < 0:
-            continue
-        name = cells[at["Name"]] if "Name" in at else ""
-        begin = start * units["Start"]
-        work.extend(
-            start=[begin],
-            end=[begin + duration * units["Duration"]],
-            device=[cells[at["Device"]] if "Device" in at else ""],
-            stream=[cells[at["Strm"]] if "Strm" in at else ""],
+class _KernelTrace:
+    def __init__(self, most_names: int) -> None:
+        self._work = DeviceWork(most_names)
+
+    def add(self, cells: list[str], header: _Header) -> None:
+        start_s, duration_s = header.seconds(cells, "Start"), header.seconds(cells, "Duration")
+        if start_s is None or duration_s is None:
+            return
+        name = header.text(cells, "Name")
+        self._work.extend(
+            start=[start_s],
+            end=[start_s + duration_s],
+            device=[header.text(cells, "Device")],
+            stream=[header.text(cells, "Strm")],
             names=[name],
             kind=[COPY if _COPY.match(name) else KERNEL],
         )
-    used = shares(work, None) if len(work) else None
-    if used is None:
-        return
-    draft.gpu_busy_share = used.busy
-    draft.comm_share, draft.comm_exposed_share = used.comm, used.comm_exposed
-    draft.parts, draft.kernels, draft.gpus = used.parts, work.top(), len(work.devices)
-    named = _DEVICE.match(str(next(iter(work.devices))))
-    draft.gpu_name = named[1] if named else None
-    draft.warn("The report marks no steps, so the step time is not available.")
+
+    def describe(self, draft: Draft) -> bool:
+        used = shares(self._work, None) if len(self._work) else None
+        if used is None:
+            return False
+        draft.gpu_busy_share = used.busy
+        draft.comm_share, draft.comm_exposed_share = used.comm, used.comm_exposed
+        draft.parts, draft.kernels = used.parts, self._work.top()
+        draft.gpus = len(self._work.devices)
+        named = _DEVICE.match(str(next(iter(self._work.devices))))
+        draft.gpu_name = named[1] if named else None
+        draft.warn("The report marks no steps, so the step time is not available.")
+        return True
+
+
+class _KernelSums:
+    def __init__(self) -> None:
+        self._rows: list[KernelRow] = []
+
+    def add(self, cells: list[str], header: _Header) -> None:
+        total_s = header.seconds(cells, "Total Time")
+        if total_s is None:
+            return
+        name = header.text(cells, "Name")
+        calls = number(header.text(cells, "Instances", "Calls", "Count"))
+        self._rows.append(
+            KernelRow(
+                name=clean(name) or "(no name)",
+                calls=max(int(calls or 1), 1),
+                total_s=total_s,
+                is_comm=is_comm(name),
+            )
+        )
+
+    def describe(self, draft: Draft) -> bool:
+        whole_s = sum(row.total_s for row in self._rows)
+        comm_s = sum(row.total_s for row in self._rows if row.is_comm)
+        if whole_s <= 0:
+            return False
+        draft.kernels = tuple(sorted(self._rows, key=lambda row: -row.total_s)[:_TOP])
+        draft.warn(
+            f"Sums by kernel only: {comm_s / whole_s:.1%} of all kernel time is communication. How "
+            "long the run took is not in the report, so shares of time and step time are not "
+            "available; export cuda_gpu_trace instead."
+        )
+        return True

@@ -15,18 +15,20 @@ from advisor.traces.draft import Draft
 from advisor.traces.jsons import number
 from advisor.traces.pace import stamp_s
 from advisor.traces.reader import READERS
-from advisor.traces.tables import first_cells, rows
+from advisor.traces.tables import delimiter_of, first_cells, rows
 
 if TYPE_CHECKING:
     from advisor.traces.source import Source
     from advisor.traces.trace import Trace
 
-_STAMP: Final = re.compile(r"^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d(?:\.\d+)?$")
+_STAMP: Final = re.compile(r"^\d{4}[/-]\d\d[/-]\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d+)?$")
 _VALUE: Final = re.compile(r"^(-?[\d.]+)\s*(%|MiB|W|MHz)?$")
 _USE, _USED, _TOTAL, _NAME, _INDEX = "use", "used", "total", "name", "index"
 _HEADER: Final = {
     "utilization.gpu": _USE,
     "memory.used": _USED,
+    "used_gpu_memory": _USED,
+    "used_memory": _USED,
     "memory.total": _TOTAL,
     "name": _NAME,
     "gpu_name": _NAME,
@@ -36,6 +38,10 @@ _HEADER: Final = {
     "pci.bus_id": _INDEX,
     "gpu_bus_id": _INDEX,
 }
+# Of the memory of a device, the driver keeps a little for itself.
+_RESERVED_SHARE: Final = 0.05
+_FEWEST_NUMBERS: Final = 2
+_TELLING: Final = frozenset({"utilization.gpu", "memory.used", "used_gpu_memory", "used_memory"})
 
 
 @dataclass
@@ -71,17 +77,20 @@ class NvidiaSmiReader:
     def sniff(head: bytes) -> bool:
         """See the header, or values with the units that nvidia-smi writes."""
         cells = first_cells(head)
-        if any(_key(cell) in {"utilization.gpu", "memory.used"} for cell in cells):
+        if any(_key(cell) in _TELLING for cell in cells):
             return True
         stamped = any(_STAMP.match(cell) for cell in cells)
-        return stamped and any(cell.endswith((" %", " MiB")) for cell in cells)
+        return stamped and (
+            any(cell.endswith((" %", " MiB")) for cell in cells)
+            or sum(_VALUE.match(cell) is not None for cell in cells) >= _FEWEST_NUMBERS
+        )
 
     @staticmethod
     def read(source: Source) -> Trace:
         """Read all samples."""
         found, columns = _Found(), dict[str, int]()
         guessed = False
-        for cells in rows(source, source.lines()):
+        for cells in rows(source, source.lines(), delimiter_of(source.head)):
             if any(_key(cell) in _HEADER for cell in cells):
                 columns = _columns(cells)  # appended files repeat the header
                 continue
@@ -92,7 +101,8 @@ class NvidiaSmiReader:
             raise TraceError(
                 "no sample has utilization.gpu or memory.used.",
                 where=source.name,
-                todo="Query timestamp,index,name,utilization.gpu,memory.used,memory.total.",
+                todo="Keep the header and the units (--format=csv without noheader, nounits); "
+                "query timestamp,index,name,utilization.gpu,memory.used,memory.total.",
             )
         return _describe(found, guessed=guessed)
 
@@ -112,6 +122,10 @@ def _columns(cells: list[str]) -> dict[str, int]:
 def _guess(cells: list[str]) -> dict[str, int]:
     """Map columns by the units of their values: use before use of memory, used before free."""
     columns: dict[str, int] = {}
+    mib = [at for at, cell in enumerate(cells) if cell.endswith(" MiB")]
+    sizes = [_value(cells[at]) or 0.0 for at in mib]
+    if len(mib) == 3 and abs(sizes[0] - sizes[1] - sizes[2]) <= _RESERVED_SHARE * sizes[0]:
+        columns |= {_TOTAL: mib[0], _USED: mib[1]}  # used and free add up to the first
     for at, cell in enumerate(cells):
         unit = {"%": _USE, "MiB": _USED}.get(cell.rsplit(" ", 1)[-1])
         if unit is not None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from advisor.traces.source import Source
     from advisor.traces.trace import Trace
 
-_HEADER: Final = re.compile(rb"^#[^\n]*\bgpu\s[^\n]*\b(?:sm|pwr|fb|mclk)\b", re.MULTILINE)
+_HEADER: Final = re.compile(rb"^#[^\n]*\bgpu[\s,][^\n]*\b(?:sm|pwr|fb|mclk)\b", re.MULTILINE)
 
 
 @READERS.register("nvidia_smi_dmon")
@@ -40,9 +40,9 @@ class NvidiaSmiDmonReader:
         use: dict[str, list[float]] = defaultdict(list)
         peak_mib = 0.0
         for line in source.lines():
-            cells = line.split()
+            cells = line.replace(",", " ").split()
             if line.startswith("#"):
-                names = line.lstrip("# ").split()
+                names = line.replace(",", " ").lstrip("# ").split()
                 if "gpu" in names:
                     columns = {name: at for at, name in enumerate(names)}
                 continue

@@ -32,6 +32,8 @@ _TIME: Final = re.compile(
     re.IGNORECASE,
 )
 _UNIT: Final = re.compile(r"samples|examples|images|tokens|sequences", re.IGNORECASE)
+# Keras counts epochs in these, not steps.
+_EPOCHS: Final = re.compile(r"(?:^|/)epoch_(?!step)", re.IGNORECASE)
 _MOST_TAGS: Final = 5000
 _WHOLE_SPREAD: Final = 0.02
 
@@ -126,7 +128,14 @@ def _tensor(message: bytes) -> float | None:
 
 def _set_numbers(draft: Draft, series: dict[str, Points]) -> None:
     training = {tag: points for tag, points in series.items() if not _TESTING.search(tag)}
-    longest = max((training or series).values(), key=len)
+    stepped = {tag: points for tag, points in training.items() if not _EPOCHS.search(tag)}
+    if training and not stepped:
+        draft.warn(
+            "The tags count epochs, not steps, so the step time is not available; write by batch: "
+            "TensorBoard(update_freq=100)."
+        )
+        return
+    longest = max((stepped or series).values(), key=len)
     pace = Pace()
     for step, wall_s, _ in longest:
         pace.add(step, wall_s)

@@ -27,7 +27,7 @@ _BATCH: Final = re.compile(
     r"local batch size:? (\d{1,15}), global batch size:? (\d{1,15})"
     r"(?:, gradient accumulation steps:? (\d{1,15}))?(?:, sequence length:? (\d{1,15}))?"
 )
-_DEVICE: Final = re.compile(r"\b[A-Z]+ capacity: (.{1,100}?) with ([\d.]+)GiB memory")
+_DEVICE: Final = re.compile(r"\b[A-Z]+ capacity: (.{1,100}?)(?: \(\d+\))? with ([\d.]+)GiB memory")
 _MODEL: Final = re.compile(r"Model (.{1,60}?) size: ([\d,]+) total parameters")
 _MESH: Final = re.compile(r"device mesh with \[([^\]]*)\], \[([\d, ]+)\]")
 _AXES: Final = {"tp": "tp", "pp": "pp", "cp": "cp", "ep": "ep"}

@@ -12,7 +12,7 @@ from advisor.traces.draft import Draft
 from advisor.traces.jsons import number
 from advisor.traces.pace import Pace
 from advisor.traces.reader import READERS
-from advisor.traces.tables import first_cells, rows
+from advisor.traces.tables import delimiter_of, first_cells, rows
 
 if TYPE_CHECKING:
     from advisor.traces.source import Source
@@ -50,7 +50,7 @@ class WandbChartReader:
     @staticmethod
     def read(source: Source) -> Trace:
         """Read the series of the first run in the chart."""
-        table = rows(source, source.lines())
+        table = rows(source, source.lines(), delimiter_of(source.head))
         header = next(table, [])
         metrics = {
             at: found[1]
