@@ -8,7 +8,7 @@ from typing import Final
 
 from advisor.core.units import TB
 from advisor.traces.scrub import clean
-from advisor.traces.trace import KernelRow, Parts, RankRow, Trace
+from advisor.traces.trace import HostTime, KernelRow, Parts, RankRow, Trace
 
 _YEAR_S: Final = 366 * 86_400.0
 # Beyond these a number is a mistake of the file or of its units.
@@ -67,6 +67,7 @@ class Draft:
     layout: str = ""
     ranks: tuple[RankRow, ...] = ()
     parts: Parts | None = None
+    host: HostTime | None = None
     kernels: tuple[KernelRow, ...] = ()
     warnings: list[str] = field(default_factory=list)
 

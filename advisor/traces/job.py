@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _RANK_IN_NAME: Final = re.compile(r"(?:rank|worker|gpu|_r)[-_.]?(\d{1,15})", re.IGNORECASE)
 _STRAGGLER: Final = 1.1
 _TOP: Final = 12
-_NOT_SHARED: Final = frozenset({"format", "ranks", "warnings", "parts", "kernels"})
+_NOT_SHARED: Final = frozenset({"format", "ranks", "warnings", "parts", "host", "kernels"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +104,8 @@ def _set_numbers(draft: Draft, traces: Sequence[Trace]) -> None:
         draft.gpus = max(gpus) if max(gpus) >= len(traces) else sum(gpus)
     draft.parts = _mean_parts([t.parts for t in traces if t.parts is not None])
     draft.kernels = _sum_kernels(traces)
+    slowest = max(traces, key=lambda t: t.step_time_s or 0.0)
+    draft.host = slowest.host
 
 
 def _mean(values: Any) -> float | None:

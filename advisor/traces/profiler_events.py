@@ -37,6 +37,7 @@ _LAUNCHES: Final = frozenset(
 # Arrows between events: many, and of no use here.
 _FLOWS: Final = frozenset({"ac2g", "async_cpu_to_gpu", "async_gpu", "async", "fwdbwd"})
 _FOREIGN: Final = re.compile(r"^(mtia|hpu|npu|privateuse1|xla|tpu)", re.IGNORECASE)
+_LOADER: Final = re.compile(r"^enumerate\(DataLoader\)#(\w+)\.__next__$")
 _STEP: Final = re.compile(r"^ProfilerStep\s*#\s*(\d+)$")
 # What torch.autograd.profiler calls the rows of a device; its events have no category.
 _OLD_DEVICE_ROWS: Final = "CUDA functions"
@@ -62,6 +63,10 @@ class ProfilerEvents:
         Correlation number of each row of `work`; NaN where there is none.
     steps : dict
         Start and end of each step of the profiler, by its number.
+    loading, waiting : list of tuple
+        Start and length of each wait of the host for a batch, and for the device.
+    loaders : set of str
+        What gives the batches.
     peak_bytes : float
         Largest memory allocated on a device; 0 where memory was not recorded.
     foreign : Counter
@@ -76,6 +81,9 @@ class ProfilerEvents:
         self.launch_id = array("d")
         self.launch_s = array("d")
         self.steps: dict[int, tuple[float, float]] = {}
+        self.loading: list[tuple[float, float]] = []
+        self.waiting: list[tuple[float, float]] = []
+        self.loaders: set[str] = set()
         self.peak_bytes = 0.0
         self.foreign: Counter[str] = Counter()
         self.dropped: Counter[str] = Counter()
@@ -101,6 +109,8 @@ class ProfilerEvents:
                 self._add_work([e for e in group if e.ph == "X"], _DEVICE_KINDS[category])
             elif category in _LAUNCHES:
                 self._add_launches([e for e in group if e.args is not None])
+                waits = [e for e in group if e.name and e.name.endswith("Synchronize")]
+                self._add_spans(self.waiting, waits)
             elif category and _FOREIGN.match(category):
                 self.foreign[category] += len(group)
             else:
@@ -115,6 +125,10 @@ class ProfilerEvents:
             for event in events:
                 if event.name in steps:
                     self._add_step(event)
+        for name in names:
+            if name and (loader := _LOADER.match(name)):
+                self.loaders.add(loader[1])
+                self._add_spans(self.loading, [e for e in events if e.name == name])
         if "[memory]" in names:
             samples = [
                 e.args.allocated_bytes or 0.0
@@ -163,6 +177,14 @@ class ProfilerEvents:
         kept = np.isfinite(number) & (np.abs(ts) < _LATEST_US) & (ts != 0)
         self.launch_id.frombytes(number[kept].tobytes())
         self.launch_s.frombytes(((ts[kept] - (self._base_us or 0.0)) * _US).tobytes())
+
+    def _add_spans(self, spans: list[tuple[float, float]], events: Sequence[Event]) -> None:
+        base = self._base_us or 0.0
+        spans += [
+            ((e.ts - base) * _US, e.dur * _US)
+            for e in events
+            if e.ph == "X" and e.ts and e.dur is not None and 0 <= e.dur < _LATEST_US
+        ]
 
     def _add_step(self, event: Event) -> None:
         step = _STEP.match(event.name or "")

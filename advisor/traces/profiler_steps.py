@@ -6,10 +6,13 @@ do it. The time between the last device work of one step and of the next is the 
 
 from __future__ import annotations
 
+import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+
+from advisor.traces.trace import HostTime
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
 
 # A profiler that is stopped at the start of a step leaves an empty one behind.
 _STUB_SHARE: Final = 0.02
+_SHOWN: Final = 256
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,8 +62,9 @@ def step_times(events: ProfilerEvents) -> StepTimes | None:
     steps = {n: span for n, span in sorted(events.steps.items()) if span[1] > span[0]}
     if not steps:
         return None
-    longest_s = max(end - start for start, end in steps.values())
-    kept = {n: span for n, span in steps.items() if span[1] - span[0] >= _STUB_SHARE * longest_s}
+    # The middle, not the longest: a first step that compiles must not push the others out.
+    usual_s = statistics.median_high(end - start for start, end in steps.values())
+    kept = {n: span for n, span in steps.items() if span[1] - span[0] >= _STUB_SHARE * usual_s}
     numbers = np.array(list(kept), dtype=np.int64)
     starts, ends = np.array(list(kept.values())).T
     return StepTimes(
@@ -72,6 +77,27 @@ def step_times(events: ProfilerEvents) -> StepTimes | None:
         ),
         stubs=len(steps) - len(kept),
         in_order=bool((np.diff(starts) > 0).all() and (np.diff(ends) > 0).all()),
+    )
+
+
+def host_time(events: ProfilerEvents, steps: StepTimes | None) -> HostTime | None:
+    """Return what the host did in its steps, None where no steps were recorded."""
+    if steps is None:
+        return None
+    first, last = steps.window
+    count = len(steps.numbers)
+
+    def per_step(spans: list[tuple[float, float]]) -> float:
+        return sum(length for start, length in spans if first <= start < last) / count
+
+    launched = _launch_times(events) if len(events.work) else np.empty(0)
+    inside = int(np.count_nonzero((launched >= first) & (launched < last)))
+    return HostTime(
+        steps_s=tuple(events.steps[n][1] - events.steps[n][0] for n in steps.numbers[:_SHOWN]),
+        loading_s=per_step(events.loading),
+        loader_in_process=any("SingleProcess" in name for name in events.loaders),
+        sync_s=per_step(events.waiting),
+        launches=inside / count,
     )
 
 

@@ -43,6 +43,20 @@ class Parts(Noun):
     idle_s: float = Field(ge=0)
 
 
+class HostTime(Noun):
+    """What the host of one process did in its steps; means over the steps but for ``steps_s``.
+
+    ``loading_s`` is the wait for the next batch, ``sync_s`` the wait for the device; ``launches``
+    counts kernels, copies and fills. ``steps_s`` are the marked steps in their order.
+    """
+
+    steps_s: tuple[float, ...]
+    loading_s: float = Field(default=0.0, ge=0)
+    loader_in_process: bool = False
+    sync_s: float = Field(default=0.0, ge=0)
+    launches: float = Field(default=0.0, ge=0)
+
+
 class KernelRow(Noun):
     """A kernel, summed over its calls; streams overlap, so the sum is no share of the window."""
 
@@ -83,8 +97,8 @@ class Trace(Noun):
         Degrees of parallelism as far as known, as in ``tp=4;pp=2;dp=8``.
     ranks : tuple of RankRow
         One row per process.
-    parts, kernels
-        Where the time of the devices went.
+    parts, host, kernels
+        Where the time of the devices and of the host went.
     warnings : tuple of str
         Sentences about what is missing, doubtful or was left out.
     """
@@ -115,6 +129,7 @@ class Trace(Noun):
     layout: str = ""
     ranks: tuple[RankRow, ...] = ()
     parts: Parts | None = None
+    host: HostTime | None = None
     kernels: tuple[KernelRow, ...] = ()
     warnings: tuple[str, ...] = ()
 

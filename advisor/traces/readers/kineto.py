@@ -11,7 +11,7 @@ from advisor.traces.device_time import Shares, shares
 from advisor.traces.draft import Draft
 from advisor.traces.jsons import above_zero
 from advisor.traces.profiler_events import ProfilerEvents
-from advisor.traces.profiler_steps import StepTimes, step_times
+from advisor.traces.profiler_steps import StepTimes, host_time, step_times
 from advisor.traces.reader import READERS
 from advisor.traces.scrub import counted
 from advisor.traces.trace import CutOffError, RankRow, Trace
@@ -82,6 +82,7 @@ def _describe(chrome: ChromeTrace, events: ProfilerEvents) -> Trace:
             "No work of a GPU was recorded, so shares of GPU time are not available; add "
             "ProfilerActivity.CUDA to the profiler."
         )
+    draft.host = host_time(events, steps)
     draft.peak_memory_bytes = events.peak_bytes or None
     draft.ranks = (_rank_row(draft, chrome.meta),)
     return draft.finish()
