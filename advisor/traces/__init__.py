@@ -9,15 +9,26 @@ r"""Traces and logs of training jobs: what was run, how fast, and where the time
 from advisor.traces.limits import DEFAULT_LIMITS, Limits
 from advisor.traces.reader import READERS, TraceReader
 from advisor.traces.reading import Result, read, read_all, read_archive, read_directory, read_many
-from advisor.traces.trace import CutOffError, HostTime, KernelRow, Parts, RankRow, Trace
+from advisor.traces.trace import (
+    CollectiveRow,
+    CutOffError,
+    HostTime,
+    KernelRow,
+    OperatorRow,
+    Parts,
+    RankRow,
+    Trace,
+)
 
 __all__ = [
     "DEFAULT_LIMITS",
     "READERS",
+    "CollectiveRow",
     "CutOffError",
     "HostTime",
     "KernelRow",
     "Limits",
+    "OperatorRow",
     "Parts",
     "RankRow",
     "Result",

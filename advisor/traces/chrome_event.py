@@ -12,6 +12,9 @@ import msgspec
 Label = int | float | str | None
 
 
+_NOTHING: Final = msgspec.Raw()
+
+
 class Args(msgspec.Struct, gc=False):
     """What is needed of the details of an event."""
 
@@ -20,6 +23,11 @@ class Args(msgspec.Struct, gc=False):
     stream: Label = None
     name: Label = None
     device_type: float | None = msgspec.field(name="Device Type", default=None)
+    shapes: msgspec.Raw = msgspec.field(name="Input Dims", default=_NOTHING)
+    group_size: float | None = msgspec.field(name="Group size", default=None)
+    group: Label = msgspec.field(name="Process Group Description", default=None)
+    elements: float | None = msgspec.field(name="In msg nelems", default=None)
+    dtype: Label = None
     allocated_bytes: float | None = msgspec.field(name="Total Allocated", default=None)
 
 

@@ -8,7 +8,15 @@ from typing import Final
 
 from advisor.core.units import TB
 from advisor.traces.scrub import clean
-from advisor.traces.trace import HostTime, KernelRow, Parts, RankRow, Trace
+from advisor.traces.trace import (
+    CollectiveRow,
+    HostTime,
+    KernelRow,
+    OperatorRow,
+    Parts,
+    RankRow,
+    Trace,
+)
 
 _YEAR_S: Final = 366 * 86_400.0
 # Beyond these a number is a mistake of the file or of its units.
@@ -66,6 +74,8 @@ class Draft:
     framework: str | None = None
     layout: str = ""
     ranks: tuple[RankRow, ...] = ()
+    operators: tuple[OperatorRow, ...] = ()
+    collectives: tuple[CollectiveRow, ...] = ()
     parts: Parts | None = None
     host: HostTime | None = None
     kernels: tuple[KernelRow, ...] = ()

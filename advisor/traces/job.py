@@ -17,7 +17,13 @@ if TYPE_CHECKING:
 _RANK_IN_NAME: Final = re.compile(r"(?:rank|worker|gpu|_r)[-_.]?(\d{1,15})", re.IGNORECASE)
 _STRAGGLER: Final = 1.1
 _TOP: Final = 12
-_NOT_SHARED: Final = frozenset({"format", "ranks", "warnings", "parts", "host", "kernels"})
+_NOT_SHARED: Final = frozenset(
+    {"format", "ranks", "warnings", "parts", "host", "kernels"}
+    | {
+        "operators",
+        "collectives",
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +112,7 @@ def _set_numbers(draft: Draft, traces: Sequence[Trace]) -> None:
     draft.kernels = _sum_kernels(traces)
     slowest = max(traces, key=lambda t: t.step_time_s or 0.0)
     draft.host = slowest.host
+    draft.operators, draft.collectives = slowest.operators, slowest.collectives
 
 
 def _mean(values: Any) -> float | None:

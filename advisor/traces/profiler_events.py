@@ -13,6 +13,7 @@ import numpy as np
 
 from advisor.traces.chrome_event import Args
 from advisor.traces.device_time import COPY, KERNEL, DeviceWork
+from advisor.traces.profiler_shapes import Shapes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -67,6 +68,8 @@ class ProfilerEvents:
         Start and length of each wait of the host for a batch, and for the device.
     loaders : set of str
         What gives the batches.
+    shapes : Shapes
+        Shapes of operators, and messages between processes.
     peak_bytes : float
         Largest memory allocated on a device; 0 where memory was not recorded.
     foreign : Counter
@@ -81,6 +84,7 @@ class ProfilerEvents:
         self.launch_id = array("d")
         self.launch_s = array("d")
         self.steps: dict[int, tuple[float, float]] = {}
+        self.shapes = Shapes()
         self.loading: list[tuple[float, float]] = []
         self.waiting: list[tuple[float, float]] = []
         self.loaders: set[str] = set()
@@ -129,6 +133,7 @@ class ProfilerEvents:
             if name and (loader := _LOADER.match(name)):
                 self.loaders.add(loader[1])
                 self._add_spans(self.loading, [e for e in events if e.name == name])
+        self.shapes.add(events, names)
         if "[memory]" in names:
             samples = [
                 e.args.allocated_bytes or 0.0

@@ -57,6 +57,24 @@ class HostTime(Noun):
     launches: float = Field(default=0.0, ge=0)
 
 
+class OperatorRow(Noun):
+    """An operator of the host with the shapes of its inputs, counted over its calls."""
+
+    name: str
+    shapes: tuple[tuple[int, ...], ...]
+    calls: int = Field(ge=1)
+
+
+class CollectiveRow(Noun):
+    """A group of processes that exchange data, and how much of what; ``group`` may be unnamed."""
+
+    group: str = ""
+    size: int = Field(ge=1)
+    dtype: str = ""
+    elements: float = Field(ge=0, description="Elements of all messages together.")
+    calls: int = Field(ge=1)
+
+
 class KernelRow(Noun):
     """A kernel, summed over its calls; streams overlap, so the sum is no share of the window."""
 
@@ -97,6 +115,8 @@ class Trace(Noun):
         Degrees of parallelism as far as known, as in ``tp=4;pp=2;dp=8``.
     ranks : tuple of RankRow
         One row per process.
+    operators, collectives
+        Shapes and messages, where the profiler recorded them.
     parts, host, kernels
         Where the time of the devices and of the host went.
     warnings : tuple of str
@@ -128,6 +148,8 @@ class Trace(Noun):
     framework: str | None = None
     layout: str = ""
     ranks: tuple[RankRow, ...] = ()
+    operators: tuple[OperatorRow, ...] = ()
+    collectives: tuple[CollectiveRow, ...] = ()
     parts: Parts | None = None
     host: HostTime | None = None
     kernels: tuple[KernelRow, ...] = ()

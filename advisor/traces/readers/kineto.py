@@ -82,6 +82,7 @@ def _describe(chrome: ChromeTrace, events: ProfilerEvents) -> Trace:
             "No work of a GPU was recorded, so shares of GPU time are not available; add "
             "ProfilerActivity.CUDA to the profiler."
         )
+    draft.operators, draft.collectives = events.shapes.operators(), events.shapes.collectives()
     draft.host = host_time(events, steps)
     draft.peak_memory_bytes = events.peak_bytes or None
     draft.ranks = (_rank_row(draft, chrome.meta),)
