@@ -189,7 +189,14 @@ def _keep_warnings(draft: Draft, traces: Sequence[Trace]) -> None:
 
 def _completed(traces: Sequence[Trace]) -> Trace:
     """Fill what the best file leaves open from the others."""
-    ordered = sorted(traces, key=lambda t: (t.step_time_s is None, not t.is_measured))
+    ordered = sorted(
+        traces,
+        key=lambda t: (
+            t.step_time_s is None,
+            t.parts is None and t.host is None,
+            not t.is_measured,
+        ),
+    )
     first = ordered[0]
     if len(ordered) == 1:
         return first

@@ -127,6 +127,7 @@ SAID: dict[str, dict[str, Any]] = {
         "step_time_s": None,
     },
     "nvidia_smi_dmon": {"gpus": 2, "gpu_busy_share": 0.5, "peak_memory_bytes": 4096 * MIB},
+    "run_facts": {"gpus": 8, "step_time_s": 0.5, "throughput": 64, "model": "My-Net"},
     "dcgmi_dmon": {"gpus": 2, "gpu_busy_share": 0.6, "peak_memory_bytes": 13000 * MIB},
     "dcgm_prometheus_text": {"gpus": 2, "gpu_name": "NVIDIA L4", "gpu_busy_share": None},
     "wandb_summary": {"step_time_s": 5.0, "throughput": 3.2, "global_batch": 16},

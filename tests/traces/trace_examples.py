@@ -144,6 +144,19 @@ def train_results() -> Json:
     }
 
 
+RUN_FACTS: Json = {
+    "advisor_run_facts": 1,
+    "world_size": 8,
+    "gpus": 8,
+    "gpu_name": "NVIDIA L4",
+    "model": "/home/alice/My-Net",
+    "parameters": 1_000_000,
+    "precision": "bf16",
+    "micro_batch": 4,
+    "global_batch": 32,
+    "step_time_s": 0.5,
+    "steps": 5,
+}
 RUNS_CSV = """\
 model,gpu_name,gpus,step_time_s,global_batch,gpu_busy_share,usd_per_h,layout
 Llama-2-7B,A100-80GB,8,1.25,64,0.93,32.77,tp=2;dp=4
@@ -156,6 +169,7 @@ EXAMPLES: dict[str, bytes] = {
     "megatron_log": megatron_log().encode(),
     "hf_trainer_state": dumped(trainer_state()),
     "hf_all_results": dumped(train_results()),
+    "run_facts": dumped(RUN_FACTS),
     "runs_csv": RUNS_CSV.encode(),
     "hf_trainer_stdout": logs.HF_STDOUT.encode(),
     "deepspeed_log": logs.deepspeed().encode(),
