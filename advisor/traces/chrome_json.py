@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from advisor.traces.streams import Stream
 
 _ARRAY: Final = re.compile(rb'"traceEvents"\s*:\s*\[')
-_END: Final = re.compile(rb'(?:\}\s*,?|\A)\s*(\])\s*(?=,\s*"|\}|\Z)')
+_END: Final = re.compile(rb'(?:\}\s*+(?:,\s*+)?|\A\s*+)(\])\s*+(?=,\s*+"|\}|\Z)')
 _ANY_START: Final = re.compile(rb"\}\s*,\s*(?=\{)")
 _TAIL_BYTES: Final = 2**16
 _FOOTER_BYTES: Final = 2**24

@@ -17,6 +17,7 @@ _PATH: Final = re.compile(
     r"(?:(?<=^)|(?<=[\s\"'=(,:]))(?:~|[A-Za-z]:)?(?:[\\/][\w.@+~#%-]+){2,}[\\/]?"
 )
 _LONGEST: Final = 200
+_SEARCHED: Final = 5
 
 
 def clean(text: str, longest: int = _LONGEST) -> str:
@@ -25,7 +26,8 @@ def clean(text: str, longest: int = _LONGEST) -> str:
     >>> clean("loaded /home/alice/models/llama-7b from alice@lab.example\x01 (10.0.0.7)")
     'loaded … from … (…)'
     """
-    shown = _CONTROL.sub(" ", text)
+    # Cut first: what comes far behind is not shown, and searching it would take long.
+    shown = _CONTROL.sub(" ", text[: _SEARCHED * longest])
     for pattern in (_EMAIL, _ADDRESS, _PATH):
         shown = pattern.sub("…", shown)
     shown = " ".join(shown.split())

@@ -7,6 +7,7 @@ import json
 import time
 
 import pytest
+from fuzz_readers import MOST_S, fuzz, read_once
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from trace_examples import EXAMPLES
@@ -72,6 +73,24 @@ def test_a_spoilt_file_raises_nothing_else(name: str, data: st.DataObject) -> No
             READERS[name].read(source)
     except TraceError:
         pass
+
+
+@pytest.mark.parametrize("name", list(READERS))
+def test_a_spoilt_file_may_be_long(name: str) -> None:
+    assert fuzz(name, seconds=0.15)[1] < MOST_S
+
+
+# What took minutes or crashed, found by `fuzz_readers`: long words, blanks and cells.
+@pytest.mark.parametrize(
+    ("name", "seed"),
+    [
+        *(("dcgm_prometheus_text", 212), ("kineto_chrome_trace", 279), ("nanotron_log", 41)),
+        *(("nsys_csv", 228), ("nvidia_smi_csv", 580), ("runs_csv", 21), ("mlperf_log", 205)),
+        *(("tf1_timeline_json", 96), ("xla_trace_json", 41), ("run_facts", 1061)),
+    ],
+)
+def test_files_that_hung_a_reader_are_read_soon(name: str, seed: int) -> None:
+    assert read_once(name, seed) < MOST_S
 
 
 @settings(max_examples=300, deadline=None)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _LINE: Final = re.compile(r"^(DCGM_FI_\w+)\{([^}]*)\} (\S+)")
 _SNIFF: Final = re.compile(rb"^DCGM_FI_\w+\{", re.MULTILINE)
-_LABEL: Final = re.compile(r'(\w+)="([^"]*)"')
+_LABEL: Final = re.compile(r'(?<!\w)(\w{1,64})="([^"]{0,1000})"')
 # DCGM writes “no value” as numbers from here on.
 _BLANK: Final = 9.2e18
 

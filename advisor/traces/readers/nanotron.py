@@ -20,7 +20,9 @@ _SNIFF: Final = re.compile(
     rb"iteration: \d+ / \d+ \|[^\n]{0,200}(?:elapsed_)?time_per_iteration_ms: [\d.]+[KMB]?"
 )
 _ITERATION: Final = re.compile(r"iteration: (\d{1,15}) / \d+ \|")
-_FIELD: Final = re.compile(r"(\w+): ([\d.]+(?:e[+-]?\d+)?)([KMBT]?)(?= \||\s*$)")
+_FIELD: Final = re.compile(
+    r"(?<!\w)(\w{1,64}): ([\d.]{1,32}+(?:e[+-]?\d{1,3})?)([KMBT]?)(?= \||\s*$)"
+)
 _PEAK: Final = re.compile(r"Peak allocated:? ([\d.]+)MiB")
 _RENAMED: Final = {"time_per_iteration_ms": "elapsed_time_per_iteration_ms"}
 _SUFFIX: Final = {"": 1.0, "K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}

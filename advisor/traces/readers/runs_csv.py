@@ -75,8 +75,8 @@ def _drafts(source: Source) -> Iterator[Draft]:
     lines = source.lines()
     header = next(lines)
     delimiter = _delimiter(header)
-    columns = _columns(next(csv.reader([header], delimiter=delimiter), []), source)
     try:
+        columns = _columns(next(csv.reader([header], delimiter=delimiter), []), source)
         for number, cells in enumerate(csv.reader(lines, delimiter=delimiter), start=2):
             if not any(cell.strip() for cell in cells):
                 continue
