@@ -166,9 +166,10 @@ def _precision(trace: Trace) -> Guess[str] | None:
         found = next((name for name, shape in _PRECISIONS if shape.search(row.name)), None)
         if found is not None:
             seconds[found] += row.total_s
-    if seconds:
+    whole_s = sum(row.total_s for row in rows)
+    if seconds and whole_s > 0:
         name, most = max(seconds.items(), key=lambda item: item[1])
-        share = most / sum(row.total_s for row in rows)
+        share = most / whole_s
         return Guess[str](
             value=name,
             evidence=(f"{name}: {share:.0%} of the time of the longest matrix kernels.",),

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from advisor.traces.source import Source
     from advisor.traces.trace import Trace
 
-_HEADER: Final = re.compile(rb"^#[^\n]*\bgpu[\s,][^\n]*\b(?:sm|pwr|fb|mclk)\b", re.MULTILINE)
+_HEADER: Final = re.compile(
+    rb"^#[^\n]{0,100}\bgpu[\s,][^\n]{0,300}\b(?:sm|pwr|fb|mclk)\b", re.MULTILINE
+)
 
 
 @READERS.register("nvidia_smi_dmon")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from advisor.traces.source import Source
     from advisor.traces.trace import Trace
 
-_SNIFF: Final = re.compile(rb'\A(?:\xef\xbb\xbf)?\s*\[?\s*\{\s*"(?:cols|p)"\s*:\s*[\[{]')
+_SNIFF: Final = re.compile(rb'\A(?:\xef\xbb\xbf)?\s*+(?:\[\s*+)?\{\s*+"(?:cols|p)"\s*:\s*[\[{]')
 
 
 @READERS.register("tensorboard_profile_overview_json")
