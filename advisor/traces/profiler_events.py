@@ -113,8 +113,9 @@ class ProfilerEvents:
                 self._add_work([e for e in group if e.ph == "X"], _DEVICE_KINDS[category])
             elif category in _LAUNCHES:
                 self._add_launches([e for e in group if e.args is not None])
-                waits = [e for e in group if e.name and e.name.endswith("Synchronize")]
-                self._add_spans(self.waiting, waits)
+                waits = {n for n in set(map(_NAME, group)) if str(n).endswith("Synchronize")}
+                if waits:
+                    self._add_spans(self.waiting, [e for e in group if e.name in waits])
             elif category and _FOREIGN.match(category):
                 self.foreign[category] += len(group)
             else:
