@@ -127,9 +127,9 @@ def replacement(source: Path) -> pd.DataFrame:
     result = grouped["seconds"].agg(n="size", mean_s="mean", sd_s="std").round(3)
     result["source"] = grouped["source"].first()
     facts = pd.read_csv(source / "speed_by_model_gpu.csv").drop_duplicates("model")
-    params = facts.set_index("model")["params"]
     result = result.reset_index()
-    result.insert(1, "params", result["model"].map(params))
+    for column in ("num_tensors", "params"):
+        result.insert(1, column, result["model"].map(facts.set_index("model")[column]))
     return result
 
 

@@ -46,7 +46,7 @@ class Lifetime(ABC):
 
     @abstractmethod
     def _area_to(self, age_s: FloatArray, times: FloatArray) -> FloatArray:
-        """Integral of the survival up to an age below the cap [s]."""
+        """Integral of the survival up to an age below the cap [s]; `times` broadcasts to it."""
 
     def survival(self, age_s: Floats, times: Floats = 1.0) -> FloatArray:
         """Share of machines that outlive an age."""
@@ -57,8 +57,9 @@ class Lifetime(ABC):
     def mean_until(self, age_s: Floats, times: Floats = 1.0) -> FloatArray:
         """Mean time until revocation or until `age_s`, whichever is first [s]."""
         age = np.minimum(np.asarray(age_s, float), self.cap_s)
-        age, factor = np.broadcast_arrays(age, np.asarray(times, float))
-        return self._area_to(age, factor)
+        factor = np.asarray(times, float)
+        shape = np.broadcast_shapes(age.shape, factor.shape)
+        return self._area_to(np.broadcast_to(age, shape), factor)
 
     def mean_s(self, times: Floats = 1.0) -> FloatArray:
         """Mean lifetime [s]; infinite where a share of the machines is never revoked."""

@@ -168,6 +168,6 @@ class PiecewiseHazard(Lifetime):
         )
         before = np.concatenate([np.zeros((len(factor), 1)), np.cumsum(inside, axis=1)], axis=1)
         place = self._bin(age_s)
-        row = where.reshape(age_s.shape)
+        row = np.broadcast_to(where.reshape(times.shape), age_s.shape)
         rest = area_of_constant(times * self._rates[place], age_s - self._edges[place])
         return np.asarray(before[row, place] + survived[row, place] * rest)

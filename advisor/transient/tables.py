@@ -18,7 +18,7 @@ COLUMNS: Final = {
     "revocation_hours": ("gpu", "hour", "revocations", "source"),
     "startup": ("gpu", "region", "market", "n", "provisioning_s", "staging_s", "booting_s",
                 "total_s", "total_sd_s", "source"),
-    "replacement": ("model", "params", "start", "n", "mean_s", "sd_s", "source"),
+    "replacement": ("model", "params", "num_tensors", "start", "n", "mean_s", "sd_s", "source"),
     "recomputation": ("steps_since_last_checkpoint", "variant", "training_time_s", "source"),
     "checkpoints": ("model", "local_write_s", "upload_s", "total_duration_s", "checkpoint_mb",
                     "index_kb", "source"),

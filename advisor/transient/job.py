@@ -1,0 +1,127 @@
+"""A job on spot machines: what the engines and policies work on."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from advisor.core.errors import InvalidInputError, PredictionError
+from advisor.core.units import HOUR_S, duration
+from advisor.predictor.arrays import FloatArray
+from advisor.predictor.collectives import smooth_min
+from advisor.transient.lifetime import Lifetime, check_positive
+from advisor.transient.overheads import Overheads
+from advisor.transient.together import group_hazard
+
+# A group that outlives its next checkpoint less often than this does not finish in any time.
+LEAST_CHANCE_TO_ADVANCE: Final = 1e-3
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpotJob:
+    """Training on `machines` spot machines.
+
+    Parameters
+    ----------
+    work_s : float
+        Training time on all machines, without interruption, start and checkpoints [s].
+    machines : int
+        Machines of the group.
+    lifetime : Lifetime
+        Of one machine.
+    usd_per_h : float
+        Price of one spot machine [USD/h].
+    overheads : Overheads
+        Times that are no training.
+    on_demand_usd_per_h : float, optional
+        Price of the same machine on demand; None: it cannot be had.
+    deadline_s, budget_usd : float
+        Limits; infinite where there is none.
+    common_share : float
+        Share of the hazard that takes all machines at once.
+    hazard_log_sigma, work_log_sigma : float
+        Standard deviation of the logarithm of the factor on the hazard, and on the work.
+    server_cap : float
+        Machines whose speed the parameter servers can take; infinite without such a limit.
+    """
+
+    work_s: float
+    machines: int
+    lifetime: Lifetime
+    usd_per_h: float
+    overheads: Overheads = field(default_factory=Overheads)
+    on_demand_usd_per_h: float | None = None
+    deadline_s: float = math.inf
+    budget_usd: float = math.inf
+    common_share: float = 0.0
+    hazard_log_sigma: float = 0.0
+    work_log_sigma: float = 0.0
+    server_cap: float = math.inf
+
+    def __post_init__(self) -> None:
+        check_positive("work_s", self.work_s)
+        check_positive("machines", self.machines)
+        check_positive("usd_per_h", self.usd_per_h)
+        check_positive("deadline_s", self.deadline_s, finite=False)
+        check_positive("budget_usd", self.budget_usd, finite=False)
+        check_positive("server_cap", self.server_cap, finite=False)
+        group_hazard(self.machines, self.common_share)
+        for name in ("hazard_log_sigma", "work_log_sigma"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise InvalidInputError("is not possible.", where=name, todo="Give 0 or more.")
+
+    @property
+    def group_times(self) -> float:
+        """Hazard of the first revocation in the group, in hazards of one machine."""
+        return float(group_hazard(self.machines, self.common_share))
+
+    @property
+    def uninterrupted_s(self) -> float:
+        """Start, load and work without a checkpoint and without a revocation [s]."""
+        return self.overheads.start_s + self.overheads.load_s + self.work_s
+
+    @property
+    def usd_per_s(self) -> float:
+        """Price of one machine [USD/s]."""
+        return self.usd_per_h / HOUR_S
+
+    def segments(self, interval_s: float) -> int:
+        """Parts that checkpoints split the work into; each ends with a checkpoint.
+
+        Raises
+        ------
+        InvalidInputError
+            If the interval is no time, or longer than the job.
+        PredictionError
+            If the machines hardly ever live from one checkpoint to the next.
+        """
+        check_positive("checkpoint interval", interval_s)
+        if interval_s > self.work_s * (1 + 1e-9):
+            raise InvalidInputError(
+                f"{duration(interval_s)} is longer than the job of {duration(self.work_s)}.",
+                where="checkpoint interval",
+                todo="Choose a shorter interval.",
+            )
+        parts = max(1, round(self.work_s / interval_s))
+        needed = self.overheads.load_s + self.work_s / parts + self.overheads.checkpoint_s
+        chance = float(self.lifetime.survival(needed, self.group_times))
+        if chance < LEAST_CHANCE_TO_ADVANCE:
+            raise PredictionError(
+                f"{self.machines:,} machines live for {duration(needed)}, the time to the next "
+                f"checkpoint, in {chance * 100:.2g} % of the tries: the job does not finish.",
+                where="checkpoint interval",
+                todo="Write checkpoints more often, or use fewer or safer machines.",
+            )
+        return parts
+
+    def speed(self, working: FloatArray | int) -> FloatArray:
+        """Speed with so many machines, in that of all of them."""
+        count = np.maximum(np.asarray(working, float), 1e-9)
+        if math.isinf(self.server_cap):
+            return np.asarray(count / self.machines)
+        return np.asarray(
+            smooth_min(count, self.server_cap) / smooth_min(float(self.machines), self.server_cap)
+        )

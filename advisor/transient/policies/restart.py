@@ -1,0 +1,49 @@
+"""Restart: on a revocation all machines are given back and a fresh group loads the checkpoint."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from advisor.transient.job import SpotJob
+from advisor.transient.policy import POLICIES
+from advisor.transient.runs import HAZARD, WORK, Draws, Runs
+from advisor.transient.simulate import check_progress, unfinished
+
+
+@POLICIES.register("restart")
+class Restart:
+    """Synchronous training that starts again as a whole; the closed form is `renewal`."""
+
+    label: ClassVar[str] = "restart all"
+    paper: ClassVar[str] = "Young, doi:10.1145/361147.361115"
+
+    def applies(self, job: SpotJob) -> str:
+        """Return an empty text: always."""
+        del job
+        return ""
+
+    def simulate(self, job: SpotJob, segments: int, draws: Draws) -> Runs:
+        """See `Policy`."""
+        over = job.overheads
+        times = job.group_times * draws.factors(HAZARD, job.hazard_log_sigma)
+        work_s = job.work_s * draws.factors(WORK, job.work_log_sigma)
+        part_s = work_s / segments + over.checkpoint_s
+        left = np.full(draws.runs, float(segments))
+        finish, revoked = np.zeros(draws.runs), np.zeros(draws.runs)
+        active = np.arange(draws.runs)
+        attempt = 0
+        while len(active):
+            drawn = draws.exponentials(attempt)[active]
+            lived = job.lifetime.age_of_draws(drawn, times[active])
+            needed = over.load_s + left[active] * part_s[active]
+            done = lived >= needed
+            finish[active] += over.start_s + np.where(done, needed, lived) + over.wait_s * ~done
+            revoked[active] += ~done
+            kept = np.floor(np.maximum(lived - over.load_s, 0) / part_s[active])
+            left[active] -= np.where(done, 0.0, np.minimum(kept, left[active] - 1))
+            active = active[~done]
+            attempt = check_progress(attempt, unfinished(active, draws))
+        paid = (finish - over.wait_s * revoked) * job.machines
+        return Runs(finish, paid * job.usd_per_s, revoked, paid, work_s * job.machines)

@@ -1,0 +1,40 @@
+"""The contract of a policy: what is done when a spot machine is revoked."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final, Protocol
+
+from advisor.core.registry import Registry
+from advisor.transient.job import SpotJob
+from advisor.transient.runs import Draws, Runs
+
+
+class Policy(Protocol):
+    """A way to live with revocations. One file per policy in `advisor.transient.policies`."""
+
+    label: ClassVar[str]
+    paper: ClassVar[str]
+
+    def applies(self, job: SpotJob) -> str:
+        """Return the reason why the policy cannot be used, or an empty text."""
+
+    def simulate(self, job: SpotJob, segments: int, draws: Draws) -> Runs:
+        """Run the job many times.
+
+        Parameters
+        ----------
+        job : SpotJob
+            The job.
+        segments : int
+            Parts that checkpoints split the work into.
+        draws : Draws
+            Random numbers; the same for all plans that are compared.
+
+        Raises
+        ------
+        PredictionError
+            If the policy does not apply, or the job does not finish.
+        """
+
+
+POLICIES: Final[Registry[type[Policy]]] = Registry("policy", "advisor.transient.policies")
