@@ -20,6 +20,7 @@ from scipy.special import ndtr
 from advisor.core.errors import InvalidInputError
 from advisor.core.units import HOUR_S
 from advisor.predictor.arrays import FloatArray
+from advisor.transient.interval import between_revocations_s
 from advisor.transient.lifetime import Lifetime
 from advisor.transient.markets import NO_DATA, KnownLifetime, known_lifetime
 from advisor.transient.renewal import RestartColumns, RestartMoments, restart_moments
@@ -28,7 +29,7 @@ from advisor.transient.together import group_hazard, measured_together
 if TYPE_CHECKING:
     from advisor.catalog import Catalog
 
-BLOCKS: Final = 16
+BLOCKS: Final = 14
 NODES: Final = np.array([-math.sqrt(3), 0.0, math.sqrt(3)])
 WEIGHTS: Final = np.array([1 / 6, 2 / 3, 1 / 6])
 SHORTEST_INTERVAL_S: Final = 60.0
@@ -248,8 +249,7 @@ def _estimate(
 def _interval_s(lifetime: Lifetime, plans: _Inputs) -> FloatArray:
     """Young's interval for the revocations that the job meets (doi:10.1145/361147.361115)."""
     age = plans.checkpoint_s + plans.work_s
-    failed = np.maximum(1 - lifetime.survival(age, plans.times), 1e-12)
-    between = lifetime.mean_until(age, plans.times) / failed
+    between = between_revocations_s(lifetime, age, plans.times)
     young = np.sqrt(2 * plans.checkpoint_s * between)
     return np.clip(young, np.minimum(SHORTEST_INTERVAL_S, plans.work_s), plans.work_s)
 

@@ -1,0 +1,27 @@
+"""Warm replacement: a machine more is kept running, and takes over at once."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from advisor.transient.job import SpotJob
+from advisor.transient.policy import POLICIES
+from advisor.transient.replacement import simulate_replacement
+from advisor.transient.runs import Draws, Runs
+
+
+@POLICIES.register("replace_warm")
+class ReplaceWarm:
+    """One machine stands by, is paid all the time, and is renewed before the next revocation."""
+
+    label: ClassVar[str] = "replace, warm"
+    paper: ClassVar[str] = "CM-DARE, arXiv 2004.03072"
+
+    def applies(self, job: SpotJob) -> str:
+        """Return the reason where the time of a warm start is not known."""
+        return "" if job.overheads.warm_s > 0 else "the time of a warm start is not given"
+
+    def simulate(self, job: SpotJob, segments: int, draws: Draws) -> Runs:
+        """See `Policy`."""
+        warm = job.overheads.warm_s
+        return simulate_replacement(job, segments, draws, ready_s=0.0, load_s=warm, standby=1)

@@ -1,0 +1,73 @@
+"""Synchronous training that pauses while a revoked machine is replaced; the others stay."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from advisor.predictor.arrays import FloatArray
+from advisor.transient.job import SpotJob
+from advisor.transient.runs import HAZARD, WORK, Draws, Runs
+from advisor.transient.simulate import check_progress, group_deaths, unfinished
+
+
+def simulate_replacement(
+    job: SpotJob, segments: int, draws: Draws, *, ready_s: float, load_s: float, standby: int
+) -> Runs:
+    """Run a group whose revoked machines are replaced one by one.
+
+    All go back to the last checkpoint. Machines that stay keep their age: under a front-loaded
+    hazard they are the safer ones.
+
+    Parameters
+    ----------
+    job, segments, draws
+        As in `Policy.simulate`.
+    ready_s, load_s : float
+        From a revocation to a running machine, and from there to training [s].
+    standby : int
+        Machines paid all the time, beyond the group.
+    """
+    over = job.overheads
+    factor = draws.factors(HAZARD, job.hazard_log_sigma)
+    work_s = job.work_s * draws.factors(WORK, job.work_log_sigma)
+    part_s = work_s / segments + over.checkpoint_s
+    left = np.full(draws.runs, float(segments))
+    finish, revoked = np.zeros(draws.runs), np.zeros(draws.runs)
+    active = np.arange(draws.runs)
+    deaths, together = group_deaths(job, draws, 0, active, factor)
+    deaths, together = deaths + over.start_s, together + over.start_s
+    resumed = np.full(draws.runs, over.start_s + over.load_s)
+    event = 1
+    while len(active):
+        struck = np.argmin(deaths, axis=1)
+        first = deaths[np.arange(len(active)), struck]
+        all_at_once = together <= first
+        now = np.minimum(first, together)
+        part, to_go = part_s[active], left[active]
+        done = now >= resumed + to_go * part
+        finish[active] = np.where(done, resumed + to_go * part, 0.0)
+        kept = np.floor(np.maximum(now - resumed, 0) / part)
+        left[active] = to_go - np.minimum(kept, to_go - 1)
+        revoked[active] += ~done
+        # New machines: one, or all of them.
+        born = now + ready_s
+        own, common = group_deaths(job, draws, event, active, factor[active])
+        at = np.arange(deaths.shape[1]) == struck[:, None]
+        deaths = np.where(at | all_at_once[:, None], born[:, None] + own, deaths)
+        together = np.where(all_at_once, born + common, together)
+        resumed = np.maximum(resumed, born + load_s)
+        keep = ~done
+        active, deaths, together, resumed = (
+            values[keep] for values in (active, deaths, together, resumed)
+        )
+        event = check_progress(event, unfinished(active, draws))
+    return _billed(job, finish, revoked, work_s, standby)
+
+
+def _billed(
+    job: SpotJob, finish: FloatArray, revoked: FloatArray, work_s: FloatArray, standby: int
+) -> Runs:
+    """Pay every machine, but not one that is gone and cannot be had yet."""
+    gone_s = np.minimum(job.overheads.wait_s * revoked, finish * job.machines)
+    paid = finish * (job.machines + standby) - (0.0 if standby else gone_s)
+    return Runs(finish, paid * job.usd_per_s, revoked, paid, work_s * job.machines)

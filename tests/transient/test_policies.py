@@ -1,0 +1,205 @@
+"""Policies: the contract over the registry, and known orders between them."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from spot_jobs import OVERHEADS, H, spot_job
+
+from advisor.core.errors import InvalidInputError, PredictionError, UnknownNameError
+from advisor.testing.policies import PolicyContract
+from advisor.transient import POLICIES, Draws, Overheads, SpotJob, outcome
+from advisor.transient.evaluate import compare, evaluate
+from advisor.transient.lifetime import Exponential, Weibull
+from advisor.transient.policies.price_ceiling import PriceCeiling
+from advisor.transient.policies.zones import Zone, Zones
+from advisor.transient.renewal import restart_forecast
+
+if TYPE_CHECKING:
+    from advisor.transient.policy import Policy
+
+DAYTIME = (2.0, 2.0, 4.0, 2.0, 9.0, 2.0)
+
+
+def ready(name: str) -> Policy:
+    if name == "price_ceiling":
+        return PriceCeiling(prices_usd_per_h=DAYTIME, ceiling_usd_per_h=10.0)
+    return POLICIES[name]()
+
+
+def mean_s(job: SpotJob, name: str, segments: int = 20, runs: int = 8000) -> float:
+    return float(ready(name).simulate(job, segments, Draws(runs)).finish_s.mean())
+
+
+class TestPolicies(PolicyContract):
+    @pytest.fixture(params=list(POLICIES))
+    def policy(self, request: pytest.FixtureRequest) -> Policy:
+        return ready(request.param)
+
+    @pytest.fixture
+    def job(self) -> SpotJob:
+        return spot_job(deadline_s=30 * H)
+
+
+def test_one_machine_replaced_is_one_machine_restarted() -> None:
+    job = spot_job(machines=1, lifetime=Weibull(shape=0.6, scale_s=20 * H))
+    exact = restart_forecast(job, 20)
+    runs = ready("replace_cold").simulate(job, 20, Draws(40_000))
+    error = runs.finish_s.std() / math.sqrt(40_000)
+    assert runs.finish_s.mean() == pytest.approx(exact.mean_s, abs=4 * error)
+    assert runs.revocations.mean() == pytest.approx(exact.revocations, rel=0.03)
+
+
+def test_without_memory_a_group_with_one_replaced_is_a_group_restarted() -> None:
+    # Up to a second loss during the replacement, which a restart does not know.
+    job = spot_job(lifetime=Exponential(rate_per_s=1 / (60 * H)))
+    assert mean_s(job, "replace_cold") == pytest.approx(restart_forecast(job, 20).mean_s, rel=0.01)
+
+
+def test_under_front_loaded_hazards_survivors_are_worth_keeping() -> None:
+    job = spot_job(lifetime=Weibull(shape=0.4, scale_s=100 * H))
+    assert mean_s(job, "replace_cold") < mean_s(job, "restart")
+
+
+def test_a_machine_that_stands_by_saves_time() -> None:
+    job = spot_job(lifetime=Exponential(rate_per_s=1 / (20 * H)))
+    assert mean_s(job, "replace_warm") < mean_s(job, "replace_cold")
+
+
+def test_handing_the_chief_over_beats_going_back_to_a_checkpoint() -> None:
+    job = spot_job(lifetime=Exponential(rate_per_s=1 / (20 * H)))
+    assert mean_s(job, "chief_handover") < mean_s(job, "replace_cold")
+
+
+def test_one_asynchronous_worker_is_an_alternating_renewal_process() -> None:
+    # Up for 1/λ, away for wait, start and load: the share of time it trains.
+    job = spot_job(machines=1, work_s=400 * H, lifetime=Exponential(rate_per_s=1 / (5 * H)))
+    away = OVERHEADS.wait_s + OVERHEADS.start_s + OVERHEADS.load_s
+    share = 5 * H / (5 * H + away)
+    hand_over = 400 / 5 * OVERHEADS.hand_over_s
+    expected = (400 * H + 20 * OVERHEADS.checkpoint_s + hand_over) / share
+    assert mean_s(job, "chief_handover", runs=2000) == pytest.approx(expected, rel=0.01)
+
+
+def test_machines_that_are_always_revoked_together_go_and_come_together() -> None:
+    alone, together = (
+        spot_job(lifetime=Exponential(rate_per_s=1 / (20 * H)), common_share=share)
+        for share in (0.0, 1.0)
+    )
+    for name in ("restart", "replace_cold"):
+        assert mean_s(together, name) < mean_s(alone, name)
+    assert mean_s(together, "elastic") < mean_s(alone, "elastic") * 1.2
+
+
+def test_going_on_with_fewer_is_no_faster_than_losing_nobody() -> None:
+    calm = spot_job(lifetime=Exponential(rate_per_s=0.0))
+    assert mean_s(spot_job(), "elastic") > mean_s(calm, "elastic")
+
+
+def test_saturated_servers_make_lost_workers_cheap() -> None:
+    free, capped = spot_job(), spot_job(server_cap=3.0)
+    slow_free = mean_s(free, "elastic") / free.work_s
+    assert mean_s(capped, "elastic") / capped.work_s < slow_free
+
+
+@settings(max_examples=25)
+@given(
+    st.floats(1.05, 3.0),
+    st.floats(0.5, 100),
+    st.integers(3, 40),
+    st.floats(0.3, 1.5),
+    st.integers(0, 9),
+)
+def test_uniform_progress_never_misses_a_feasible_deadline(
+    slack: float, scale_h: float, segments: int, shape: float, seed: int
+) -> None:
+    job = spot_job(lifetime=Weibull(shape=shape, scale_s=scale_h * H))
+    needed = job.uninterrupted_s + segments * job.overheads.checkpoint_s
+    job = spot_job(lifetime=job.lifetime, deadline_s=needed * slack)
+    runs = ready("uniform_progress").simulate(job, segments, Draws(300, seed=seed))
+    assert (runs.finish_s <= job.deadline_s + 1e-6).all()
+
+
+def test_uniform_progress_is_cheaper_than_on_demand_and_dearer_than_waiting() -> None:
+    job = spot_job(deadline_s=16 * H, lifetime=Exponential(rate_per_s=1 / (40 * H)))
+    cost = {name: outcome(job, ready(name).simulate(job, 20, Draws(4000)))
+            for name in ("uniform_progress", "on_demand", "restart")}  # fmt: skip
+    uniform = cost["uniform_progress"]
+    assert uniform.deadline_probability == 1
+    assert cost["restart"].mean_usd <= uniform.mean_usd < cost["on_demand"].mean_usd
+
+
+def test_an_infeasible_deadline_is_run_on_demand_throughout() -> None:
+    job = spot_job(deadline_s=5 * H)
+    runs = ready("uniform_progress").simulate(job, 10, Draws(20))
+    assert runs.finish_s == pytest.approx(job.uninterrupted_s + 10 * 20)
+    assert (runs.revocations == 0).all()
+
+
+def test_another_zone_saves_the_wait() -> None:
+    over = Overheads(start_s=80, load_s=60, checkpoint_s=20, wait_s=4 * H)
+    job = spot_job(overheads=over, lifetime=Exponential(rate_per_s=1 / (20 * H)))
+    assert mean_s(job, "zones") < mean_s(job, "restart") - 600
+
+
+def test_the_cheapest_zone_is_used_first() -> None:
+    never = Exponential(rate_per_s=0.0)
+    zones = (Zone(never, 5.0, 0.0), Zone(never, 2.0, 0.0))
+    job = spot_job()
+    runs = Zones(zones).simulate(job, 10, Draws(5))
+    assert runs.cost_usd == pytest.approx(runs.paid_s / H * 2.0)
+
+
+def test_above_the_ceiling_nothing_runs_and_nothing_is_paid() -> None:
+    job = spot_job(work_s=3 * H, lifetime=Exponential(rate_per_s=0.0), overheads=Overheads())
+    low = PriceCeiling(prices_usd_per_h=DAYTIME, ceiling_usd_per_h=2.0)
+    runs = low.simulate(job, 30, Draws(3000))
+    assert runs.cost_usd == pytest.approx(runs.paid_s / H * 2.0)
+    high = PriceCeiling(prices_usd_per_h=DAYTIME, ceiling_usd_per_h=9.0)
+    assert high.simulate(job, 30, Draws(3000)).cost_usd.mean() > runs.cost_usd.mean()
+    assert runs.finish_s.mean() > 3.5 * H
+
+
+def test_what_does_not_apply_says_why() -> None:
+    job = spot_job(on_demand_usd_per_h=None)
+    reasons = {one.policy: one.reason for one in compare(job) if one.outcome is None}
+    assert reasons["on_demand"] == "the machine cannot be had on demand"
+    assert reasons["price_ceiling"] == "there is no price history"
+    assert evaluate(spot_job(), "uniform_progress").reason == "there is no deadline"
+    single = evaluate(spot_job(machines=1), "elastic")
+    assert "there is one machine" in single.reason
+    with pytest.raises(PredictionError, match="cannot be had on demand"):
+        ready("on_demand").simulate(job, 5, Draws(5))
+    with pytest.raises(UnknownNameError, match="Did you mean restart"):
+        evaluate(job, "restrat")
+
+
+def test_a_comparison_is_sorted_by_bill_and_saves_against_on_demand() -> None:
+    found = [one.outcome for one in compare(spot_job(deadline_s=30 * H)) if one.outcome]
+    bills = [one.mean_usd for one in found]
+    assert bills == sorted(bills)
+    assert len(found) >= 7
+    assert found[0].saving is not None
+    low, mean, high = found[0].saving
+    assert low <= mean <= high
+    assert 0.4 < mean < 0.8
+
+
+def test_prices_that_are_none_are_refused() -> None:
+    with pytest.raises(InvalidInputError, match="not positive"):
+        PriceCeiling(prices_usd_per_h=(1.0, -1.0), ceiling_usd_per_h=2.0)
+    with pytest.raises(InvalidInputError, match="price of a zone"):
+        Zone(Exponential(rate_per_s=0.0), 0.0, 0.0)
+    reason = PriceCeiling(prices_usd_per_h=(5.0,), ceiling_usd_per_h=2.0).applies(spot_job())
+    assert reason == "the price was never at or below the ceiling"
+
+
+def test_a_quantity_of_every_run_is_spread() -> None:
+    job = spot_job(work_log_sigma=0.2)
+    finish = ready("on_demand").simulate(job, 1, Draws(20_000)).finish_s
+    assert np.log(finish).std() == pytest.approx(0.2, rel=0.05)
