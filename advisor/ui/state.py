@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
+from advisor import zoo
 from advisor.advice import Engine
 from advisor.advice.job import Job, StatedJob, parse_job
 from advisor.advice.limits import USUAL_CLOUDS
@@ -46,6 +47,11 @@ def asset(name: str) -> str:
 def engine() -> Engine:
     """Return the engine, opened once per server."""
     return Engine.open()
+
+
+def clouds_of(loaded: Engine) -> list[str]:
+    """Return the clouds of the catalog."""
+    return [str(cloud) for cloud in loaded.catalog.offers["cloud"].cat.categories]
 
 
 @st.cache_resource(show_spinner="Reading measured runs …")
@@ -90,7 +96,9 @@ class Inputs:
 
     @property
     def _stated(self) -> StatedJob:
-        return parse_job(self.job)
+        stated = parse_job(self.job)
+        zoo.resolve(stated.job.model, files=False)  # an address must not open files of the server
+        return stated
 
     @property
     def options(self) -> SearchOptions:
@@ -156,7 +164,7 @@ def session_values() -> dict[str, object]:
 def address_values() -> dict[str, object]:
     """Return the values of the page's address; choices of several as lists."""
     params = st.query_params
-    many = ("markets", "clouds", "areas", "families")
+    many = ("markets", "clouds", "areas", "families", "compare")
     return {name: params.get_all(name) if name in many else params[name] for name in params}
 
 

@@ -17,11 +17,12 @@ LONGEST_PATH: Final = 4096
 LONGEST_SHOWN: Final = 80
 
 
-def resolve(text: str) -> Architecture:
+def resolve(text: str, *, files: bool = True) -> Architecture:
     """Return the architecture that `text` stands for.
 
     It is a name of the zoo, the path of a ``config.json`` or of the directory that holds it, the
-    content of such a file, or a size such as “7B”.
+    content of such a file, or a size such as “7B”. Without `files` no path is followed: text that
+    came over the network must not open, or find out about, files of this machine.
 
     Raises
     ------
@@ -44,9 +45,15 @@ def resolve(text: str) -> Architecture:
         return from_hf_config(stripped)
     if found := named(stripped):
         return found
-    if (path := _existing(stripped)) is not None:
+    if files and (path := _existing(stripped)) is not None:
         return from_hf_config(_read(path), name=path.parent.name or path.stem)
     if _looks_like_path(stripped):
+        if not files:
+            raise InvalidInputError(
+                "no file is read here.",
+                where="model",
+                todo="Paste the content of the config.json instead of its path.",
+            )
         raise InvalidInputError(
             f"there is no file “{stripped[:LONGEST_SHOWN]}”.",
             where="model",

@@ -9,13 +9,14 @@ from advisor.advice import Engine
 from advisor.advice.advise import select
 from advisor.advice.job import parse_job
 from advisor.advice.plans import make_plan, plan_keys, row_of_key
+from advisor.core.errors import InvalidInputError
 from advisor.search.constraints import Constraints
 from advisor.search.search import Evaluated, SearchOptions, evaluate
 from advisor.ui.charts.bars import NONE, bill_bar, draw_bar, memory_bar, step_bar
 from advisor.ui.charts.cost_time import MOST_DOTS, cost_time_data, draw_cost_time, pick_labels
 from advisor.ui.charts.finish import draw_finish, finish_data
 from advisor.ui.charts.style import log_ticks
-from advisor.ui.state import DEFAULT_JOB
+from advisor.ui.state import DEFAULT_JOB, inputs_of
 from advisor.ui.tables import front_table
 from advisor.ui.theme import DARK, FAMILIES, LIGHT, MARKET_SYMBOLS
 
@@ -138,3 +139,14 @@ def test_table_is_sorted_by_cost_and_holds_picks(table: Evaluated) -> None:
 def test_log_ticks_lie_inside_and_step_1_2_5() -> None:
     ticks = log_ticks([-0.1, 1.2], str)
     assert ticks["tickvals"] == [1.0, 2.0, 5.0, 10.0]
+
+
+def test_the_page_opens_no_file_of_the_server(tmp_path) -> None:
+    config = tmp_path / "config.json"
+    config.write_text("{}", encoding="utf-8")
+    said = []
+    for path in (config, tmp_path / "absent.json", tmp_path / "private"):
+        with pytest.raises(InvalidInputError, match="no file is read here") as caught:
+            _ = inputs_of({"job": f"{path} · 10 B tokens"}).parsed
+        said.append(str(caught.value))
+    assert len(set(said)) == 1
