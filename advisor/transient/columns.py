@@ -15,23 +15,21 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr
 
 from advisor.core.errors import InvalidInputError
 from advisor.core.units import HOUR_S
 from advisor.predictor.arrays import FloatArray
 from advisor.transient.interval import between_revocations_s
+from advisor.transient.law import NODES, finish_law
 from advisor.transient.lifetime import Lifetime
 from advisor.transient.markets import NO_DATA, KnownLifetime, known_lifetime
-from advisor.transient.renewal import RestartColumns, RestartMoments, restart_moments
+from advisor.transient.renewal import RestartColumns, restart_moments
 from advisor.transient.together import group_hazard, measured_together
 
 if TYPE_CHECKING:
     from advisor.catalog import Catalog
 
 BLOCKS: Final = 14
-NODES: Final = np.array([-math.sqrt(3), 0.0, math.sqrt(3)])
-WEIGHTS: Final = np.array([1 / 6, 2 / 3, 1 / 6])
 SHORTEST_INTERVAL_S: Final = 60.0
 # No measurement of today's machines is at hand; give your own where you know it.
 ASSUMED_WRITE_BYTES_PER_S: Final = 1e9
@@ -39,7 +37,6 @@ NEEDED: Final = ("cloud", "region", "accelerator", "market", "machines", "traini
                  "usd_per_h", "checkpoint_bytes", "startup_s")  # fmt: skip
 NUMBERS: Final = NEEDED[4:]
 BAND: Final = ("interruption_low", "interruption_high")
-BISECTIONS: Final = 24
 
 
 def with_bands(plans: pd.DataFrame, catalog: Catalog) -> pd.DataFrame:
@@ -233,7 +230,7 @@ def _estimate(
     most = np.repeat(np.ceil(parts * scale[:, -1]), len(NODES))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         moments = restart_moments(known.lifetime, columns, BLOCKS, most)
-        law = _law(moments, parts, scale, plans.start_s + load_s, part_s)
+        law = finish_law(moments, parts, scale, plans.start_s + load_s, part_s)
     hours = {f"hours_p{level * 100:.0f}": law.quantile(level) / HOUR_S for level in (0.1, 0.5, 0.9)}
     met = math.nan if deadline_h is None else law.share_below(deadline_h * HOUR_S)
     return {
@@ -252,72 +249,3 @@ def _interval_s(lifetime: Lifetime, plans: _Inputs) -> FloatArray:
     between = between_revocations_s(lifetime, age, plans.times)
     young = np.sqrt(2 * plans.checkpoint_s * between)
     return np.clip(young, np.minimum(SHORTEST_INTERVAL_S, plans.work_s), plans.work_s)
-
-
-@dataclass(frozen=True)
-class _Law:
-    """Mixture of two log-normal laws, one row per plan; the first is never interrupted."""
-
-    mean_s: FloatArray
-    revocations: FloatArray
-    untouched: FloatArray
-    location: FloatArray
-    spread: FloatArray
-
-    def share_below(self, time_s: float | FloatArray) -> FloatArray:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            z = (np.log(time_s) - self.location) / self.spread
-        below = np.nan_to_num(ndtr(z))
-        return np.asarray(self.untouched * below[0] + (1 - self.untouched) * below[1])
-
-    def quantile(self, level: float) -> FloatArray:
-        far = 6 * self.spread
-        low = np.nanmin(self.location - far, axis=0)
-        high = np.nanmax(np.where(np.isfinite(self.location), self.location + far, np.nan), axis=0)
-        for _ in range(BISECTIONS):
-            middle = (low + high) / 2
-            below = self.share_below(np.exp(middle)) < level
-            low, high = np.where(below, middle, low), np.where(below, high, middle)
-        endless = ~np.isfinite(self.mean_s) & (self.untouched < level)
-        return np.where(endless, np.inf, np.exp(high))
-
-
-def _law(
-    moments: RestartMoments,
-    parts: FloatArray,
-    scale: FloatArray,
-    begin_s: FloatArray,
-    part_s: FloatArray,
-) -> _Law:
-    """Mix the nodes of hazard (rows of the moments) and of work (places on their grid)."""
-    shape = (len(parts), len(NODES))
-    total = {name: np.zeros(len(parts)) for name in ("one", "mean", "square", "count")}
-    alone = {name: np.zeros(len(parts)) for name in ("one", "mean", "square")}
-    for place, weight in enumerate(WEIGHTS):
-        left = parts * scale[:, place]
-        at = np.repeat(left, len(NODES))
-        mean, square, count, untouched = (
-            moments.at(values, at).reshape(shape) @ WEIGHTS
-            for values in (moments.mean_s, moments.square_s2, moments.revocations,
-                           moments.untouched)
-        )  # fmt: skip
-        quick_s = begin_s + left * part_s
-        for name, value in (("one", 1.0), ("mean", mean), ("square", square), ("count", count)):
-            total[name] += weight * value
-        for name, power in (("one", 0), ("mean", 1), ("square", 2)):
-            alone[name] += weight * untouched * quick_s**power
-    others = {name: total[name] - alone[name] for name in alone}
-    laws = [_log_normal(**alone), _log_normal(**others)]
-    location, spread = (np.stack([law[k] for law in laws]) for k in range(2))
-    return _Law(total["mean"], total["count"], np.clip(alone["one"], 0, 1), location, spread)
-
-
-def _log_normal(
-    one: FloatArray, mean: FloatArray, square: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Location and spread of the log-normal law with given weight and moments."""
-    weight = np.maximum(one, 1e-12)
-    average = np.maximum(mean / weight, 1e-9)
-    ratio = np.maximum(square / weight / average**2, 1 + 1e-10)
-    spread = np.sqrt(np.log(ratio))
-    return np.log(average) - spread**2 / 2, spread

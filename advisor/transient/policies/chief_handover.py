@@ -40,6 +40,7 @@ class ChiefHandover:
         working = np.ones(due.shape, bool)
         now = np.full(draws.runs, begin)
         finish, revoked = np.zeros(draws.runs), np.zeros(draws.runs)
+        paid = np.full(draws.runs, begin * job.machines)
         away_s = over.wait_s + over.start_s + over.load_s
         event = 1
         while len(active):
@@ -55,6 +56,7 @@ class ChiefHandover:
             with np.errstate(divide="ignore", invalid="ignore"):
                 finish[active] = np.where(done, now + to_do[active] / speed, 0.0)
             to_do[active] -= gained
+            paid[active] += count * (np.where(done, finish[active], change) - now)
             lost = working[rows, which] & ~all_at_once
             revoked[active] += np.where(all_at_once, count > 0, lost) & ~done
             own, common = group_deaths(job, draws, event, active, factor[active])
@@ -65,6 +67,7 @@ class ChiefHandover:
             flip = np.arange(due.shape[1]) == which[:, None]
             returns = flip & ~working & ~all_at_once[:, None]
             leaves = (flip & working & ~all_at_once[:, None]) | all_at_once[:, None]
+            paid[active] += np.where(done, 0.0, returns.sum(axis=1) * begin)
             due = np.where(returns, change[:, None] + own, due)
             due = np.where(leaves, (change + away_s)[:, None], due)
             working = (working | returns) & ~leaves
@@ -75,5 +78,4 @@ class ChiefHandover:
                 values[keep] for values in (active, due, together, working, now)
             )
             event = check_progress(event, unfinished(active, draws))
-        paid = finish * job.machines - np.minimum(over.wait_s * revoked, finish)
         return Runs(finish, paid * job.usd_per_s, revoked, paid, work_s * job.machines)
