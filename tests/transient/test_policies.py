@@ -203,3 +203,15 @@ def test_a_quantity_of_every_run_is_spread() -> None:
     job = spot_job(work_log_sigma=0.2)
     finish = ready("on_demand").simulate(job, 1, Draws(20_000)).finish_s
     assert np.log(finish).std() == pytest.approx(0.2, rel=0.05)
+
+
+def test_whole_numbers_are_as_good_as_fractions() -> None:
+    whole = Overheads(start_s=120, load_s=60, checkpoint_s=30, warm_s=20, wait_s=600)
+    parts = Overheads(start_s=120.0, load_s=60.0, checkpoint_s=30.0, warm_s=20.0, wait_s=600.0)
+    for name in POLICIES:
+        first, second = (
+            ready(name).simulate(spot_job(overheads=over, deadline_s=30 * 3600), 10, Draws(300))
+            for over in (whole, parts)
+        )
+        assert first.finish_s == pytest.approx(second.finish_s)
+        assert first.cost_usd == pytest.approx(second.cost_usd)

@@ -40,7 +40,7 @@ class ChiefHandover:
         working = np.ones(due.shape, bool)
         now = np.full(draws.runs, begin)
         finish, revoked = np.zeros(draws.runs), np.zeros(draws.runs)
-        paid = np.full(draws.runs, begin * job.machines)
+        paid = np.full(draws.runs, float(begin * job.machines))
         away_s = over.wait_s + over.start_s + over.load_s
         event = 1
         while len(active):
