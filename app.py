@@ -11,5 +11,8 @@ st.set_page_config(
     initial_sidebar_state=248,
 )
 st.logo(asset("logo.svg"), icon_image=asset("icon.png"))
-pages = [st.Page("advisor/ui/pages/advise.py", title="Advise", url_path="advise", default=True)]
+pages = [
+    st.Page("advisor/ui/pages/advise.py", title="Advise", url_path="advise", default=True),
+    st.Page("advisor/ui/pages/compare.py", title="Compare", url_path="compare"),
+]
 st.navigation(pages, position="top").run()

@@ -1,6 +1,6 @@
 """Pictures of every screen and state at 1280 and 390 px, light and dark.
 
-``python -m benchmarks.screenshots [FOLDER]`` writes to ``screenshots/`` by default.
+``python -m benchmarks.screenshots [FOLDER [SCREEN ...]]`` writes to ``screenshots/`` by default.
 """
 
 from __future__ import annotations
@@ -10,21 +10,26 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlencode
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from advisor.advice import Engine
 from advisor.testing.app import ARGUMENTS, find_browser, running_app
 from advisor.ui.state import DEFAULT_JOB
 
-SCREENS: Final = {
-    "advise": {"job": DEFAULT_JOB, "deadline": "36", "budget": "3000"},
-    "today": {"job": "ResNet-50 · 90 epochs · batch 256", "today": "1 x p3.16xlarge"},
-    "plan": {"job": DEFAULT_JOB, "deadline": "36",
-             "plan": "aws~p5.48xlarge~us-east-1~on_demand~8"},
-    "infeasible": {"job": DEFAULT_JOB, "deadline": "1", "budget": "200"},
-    "error": {"job": "lama-2-7 · 10 B tokens"},
-    "empty": {"deadline": "36"},
-}  # fmt: skip
+COMPARED: Final = ["aws~p5.48xlarge~us-east-1~on_demand~8", "aws~p4d.24xlarge~us-east-1~spot~8",
+                   "gcp~a3-highgpu-8g~us-central1~spot~4"]  # fmt: skip
+LINE: Final = {"job": DEFAULT_JOB, "deadline": "36"}
+# The path of a page and the values of its address.
+SCREENS: Final[dict[str, tuple[str, dict[str, str | list[str]]]]] = {
+    "advise": ("", LINE | {"budget": "3000", "compare": COMPARED[:2]}),
+    "today": ("", {"job": "ResNet-50 · 90 epochs · batch 256", "today": "1 x p3.16xlarge"}),
+    "plan": ("", LINE | {"plan": COMPARED[0]}),
+    "infeasible": ("", {"job": DEFAULT_JOB, "deadline": "1", "budget": "200"}),
+    "error": ("", {"job": "lama-2-7 · 10 B tokens"}),
+    "empty": ("", {"deadline": "36"}),
+    "compare": ("compare", LINE | {"compare": COMPARED}),
+    "compare_empty": ("compare", {}),
+}
 SIZES: Final = ((1280, 900), (390, 844))
 SCHEMES: Final = ("light", "dark")
 TALLEST: Final = 6000
@@ -41,11 +46,13 @@ def main() -> int:
     Engine.open()
     with running_app() as (url, _), sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=browser, args=ARGUMENTS)
-        for name, address in SCREENS.items():
+        for name in sys.argv[2:] or SCREENS:
+            place, address = SCREENS[name]
+            target = f"{url}/{place}?{urlencode(address, doseq=True)}"
             for width, height in SIZES:
                 for scheme in SCHEMES:
                     path = folder / f"{name}_{width}_{scheme}.png"
-                    _shoot(opened, f"{url}/?{urlencode(address)}", width, height, scheme, path)
+                    _shoot(opened, target, width, height, scheme, path)
                     print(path)
         opened.close()
     return 0
@@ -60,17 +67,23 @@ def _shoot(
     )
     page.set_default_timeout(120_000)
     page.goto(address)
+    wait_until_still(page)
+    for _ in range(2):  # a taller window gives charts and tables their full height
+        tall = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
+        page.set_viewport_size({"width": width, "height": min(int(tall) + 20, TALLEST)})
+        page.wait_for_timeout(1000)
+    page.screenshot(path=path)
+    page.close()
+
+
+def wait_until_still(page: Page) -> None:
+    """Wait until the page has run and what it drew has settled."""
     page.get_by_test_id("stApp").wait_for()
     page.wait_for_function(
         "document.querySelector('[data-test-script-state]')?.dataset.testScriptState"
         " === 'notRunning'"
     )
     page.wait_for_timeout(1500)
-    tall = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
-    page.set_viewport_size({"width": width, "height": min(int(tall) + 20, TALLEST)})
-    page.wait_for_timeout(1500)
-    page.screenshot(path=path)
-    page.close()
 
 
 if __name__ == "__main__":

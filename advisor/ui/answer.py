@@ -10,6 +10,7 @@ import streamlit as st
 from advisor.advice.advise import advice_of
 from advisor.advice.exports import front_csv
 from advisor.advice.plans import plan_keys
+from advisor.ui import basket
 from advisor.ui.cards import show_cards
 from advisor.ui.charts.cost_time import cost_time_data, draw_cost_time
 from advisor.ui.charts.style import CONFIG
@@ -53,6 +54,7 @@ def show_answer(answer: Answer) -> None:
     keys = plan_keys(answer.table.plans.iloc[list(picks.values())])
     show_cards(answer.advice(front=False).picks, answer.current, answer.limits.deadline_h,
                open_plan, dict(zip(picks, keys, strict=True)))  # fmt: skip
+    basket.show_basket()
     show_chart(answer)
     _front(answer)
 
@@ -63,22 +65,41 @@ def show_chart(answer: Answer, title: str = "Cost against time") -> None:
     if not len(data.rows):
         return
     with st.container(border=True, gap="xsmall"):
-        st.markdown(
+        head, choice = st.columns([4, 1], vertical_alignment="center")
+        choosing = choice.toggle(
+            "Choose dots",
+            key="choosing",
+            persist_state="session",
+            help="A click on a dot adds its plan to the comparison.",
+        )
+        click = "click dots to compare their plans" if choosing else "click a dot to open its plan"
+        head.markdown(
             f"#### {title} :small[:gray[{len(data.rows)} of {data.total:,} plans · "
-            "whiskers: 90 % interval · click a dot to open its plan]]",
+            f"whiskers: 90 % interval · {click}]]",
             anchors=False,
         )
         _legend(answer.table.plans.iloc[data.rows])
+        # Another key for each use: a selection of one is no selection of the other.
+        key = "chosen_dots" if choosing else "cost_time"
         st.plotly_chart(
-            draw_cost_time(answer.table, data, palette()), theme=None, config=CONFIG,
-            key="cost_time", on_select=_open_dot, selection_mode="points",
+            draw_cost_time(answer.table, data, palette()), theme=None, config=CONFIG, key=key,
+            on_select=_choose_dots if choosing else _open_dot, selection_mode="points",
             alt="Cost of the finished job against time to finish, one dot per plan",
         )  # fmt: skip
 
 
+def _dots(key: str) -> list[str]:
+    points = st.session_state[key]["selection"]["points"]
+    return [str(point["customdata"]) for point in points if point.get("customdata")]
+
+
 def _open_dot() -> None:
-    for point in st.session_state["cost_time"]["selection"]["points"]:
-        open_plan(str(point["customdata"]))
+    for key in _dots("cost_time"):
+        open_plan(key)
+
+
+def _choose_dots() -> None:
+    basket.add(*_dots("chosen_dots"))
 
 
 def _legend(shown: pd.DataFrame) -> None:
@@ -97,11 +118,11 @@ def _front(answer: Answer) -> None:
     colours = palette()
     marks = [f"color: {colours.family(name)}" for name in shown.pop("family")]
     with st.container(border=True, gap="xsmall"):
-        st.markdown("#### Front and neighbours :small[:gray[select a row to open its plan]]",
-                    anchors=False)  # fmt: skip
+        st.markdown("#### Front and neighbours :small[:gray[click a row to open its plan, tick "
+                    "rows to compare them]]", anchors=False)  # fmt: skip
         st.dataframe(
             shown.style.apply(lambda _: marks, subset=[""]), hide_index=True, key="front",
-            on_select=lambda: _open_row(keys), selection_mode="single-row",
+            on_select=lambda: _take_rows(keys), selection_mode=("multi-row", "single-cell"),
             column_config=_columns(shown), alt="Plans on the front and near it",
         )  # fmt: skip
         with st.container(horizontal=True, gap="xsmall"):
@@ -119,9 +140,19 @@ def _json(answer: Answer) -> str:
     return answer.advice(front=True).model_dump_json(indent=1)
 
 
-def _open_row(keys: list[str]) -> None:
-    for row in st.session_state["front"]["selection"]["rows"]:
-        open_plan(keys[row])
+def _take_rows(keys: list[str]) -> None:
+    """Open the plan of a clicked cell; put ticked rows into the comparison, unticked ones out."""
+    selection = st.session_state["front"]["selection"]
+    if selection["cells"]:
+        open_plan(keys[selection["cells"][0][0]])
+        return
+    ticked = [keys[row] for row in selection["rows"]]
+    before = st.session_state.get("ticked", [])
+    st.session_state["ticked"] = ticked
+    for key in before:
+        if key not in ticked:
+            basket.remove(key)
+    basket.add(*(key for key in ticked if key not in before))
 
 
 def _columns(shown: pd.DataFrame) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import streamlit as st
 
 from advisor.core.units import NBSP, hours, interval, number, percent, usd
+from advisor.ui import basket
 from advisor.ui.charts.cost_time import PICK_TITLES
 from advisor.ui.text import plain
 from advisor.ui.theme import MARKET_TITLES
@@ -40,22 +41,29 @@ def show_cards(
         if current is not None:
             with st.container(border=True, height="stretch", gap="xsmall"):
                 _head("today", "Today", current)
-                _figures(current, deadline_h)
+                figures(current, deadline_h)
                 st.markdown(badges(current))
         for name, pick in picks.items():
             with st.container(border=True, height="stretch", gap="xsmall", key=f"card_{name}"):
                 _head(name, PICK_TITLES[name], pick.plan)
-                _figures(pick.plan, deadline_h)
+                figures(pick.plan, deadline_h)
                 st.markdown(f":small[{saving_words(pick)}{plain(pick.reason)}]")
                 with st.container(height="stretch", vertical_alignment="bottom", gap="xsmall"):
                     st.markdown(badges(pick.plan))
-                    st.button("Open plan", key=f"open_{name}", width="stretch",
-                              on_click=open_plan, args=(keys[name],))  # fmt: skip
+                    with st.container(horizontal=True, gap="xsmall"):
+                        st.button("Open plan", key=f"open_{name}", width="stretch",
+                                  on_click=open_plan, args=(keys[name],))  # fmt: skip
+                        basket.toggle_button(keys[name], name, icon_only=True)
 
 
 def _head(name: str, title: str, plan: Plan) -> None:
-    group = plan.cluster.groups[0]
     st.markdown(f"#### :primary[:material/{ICONS[name]}:] {title}", anchors=False)
+    machine_lines(plan)
+
+
+def machine_lines(plan: Plan) -> None:
+    """Draw the machines of a plan, its accelerators, its place and market."""
+    group = plan.cluster.groups[0]
     st.markdown(f"**{plan.cluster}**")
     market = MARKET_TITLES[plan.offer.market]
     st.markdown(
@@ -64,7 +72,8 @@ def _head(name: str, title: str, plan: Plan) -> None:
     )
 
 
-def _figures(plan: Plan, deadline_h: float | None) -> None:
+def figures(plan: Plan, deadline_h: float | None) -> None:
+    """Draw cost and time with their intervals, and the chance to meet the deadline."""
     with st.grid(2, min_column_width=84, gap="xsmall"):
         cost, time = plan.cost_usd, plan.hours
         st.metric("Cost, 90 %", usd(cost.value), interval(number(cost.low), number(cost.high)),

@@ -23,14 +23,15 @@ from advisor.core.units import (
     round_significant,
     usd,
 )
+from advisor.ui import basket
 from advisor.ui.cards import BASIS_BADGES, price_badge
-from advisor.ui.charts.bars import BarData, bill_bar, colours_of, draw_bar, memory_bar, step_bar
+from advisor.ui.charts.bars import BarData, bill_bar, draw_bar, memory_bar, part_marks, step_bar
 from advisor.ui.charts.cost_time import pick_labels
 from advisor.ui.charts.finish import draw_finish, finish_data
 from advisor.ui.charts.style import CONFIG
 from advisor.ui.state import address_values, measured
 from advisor.ui.text import plain
-from advisor.ui.theme import MARKET_TITLES, palette, swatch
+from advisor.ui.theme import MARKET_TITLES, palette
 
 if TYPE_CHECKING:
     from advisor.advice import Engine, Result
@@ -53,6 +54,7 @@ def show_plan(
         return
     plan = make_plan(evaluated, row, engine, limits.deadline_h)
     _bar_of_actions(plan, key)
+    basket.show_basket()
     _title(plan, evaluated, result, row)
     _figures(plan, evaluated, limits)
     left, right = st.columns([5, 3], gap="small")
@@ -79,6 +81,7 @@ def close_plan() -> None:
 def _bar_of_actions(plan: Plan, key: str) -> None:
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
         st.button("All plans", icon=":material/arrow_back:", type="tertiary", on_click=close_plan)
+        basket.toggle_button(key, "detail")
         with st.popover("Copy link", icon=":material/link:"):
             st.code(link(key), language=None, wrap_lines=True)
         st.download_button("Plan, JSON", plan.to_json(), f"plan-{plan.id}.json",
@@ -101,7 +104,7 @@ def _title(plan: Plan, evaluated: Evaluated, result: Result, row: int) -> None:
         f"{evaluated.workload.precision}]"
     )
     labels = pick_labels(result.picks)
-    pick = f":primary-badge[{labels[row]}] " if row in labels else ""
+    pick = f":blue-badge[{labels[row]}] " if row in labels else ""
     outside = "" if row in set(result.rows.tolist()) else ":red-badge[Outside the constraints] "
     flags = " ".join(
         f":orange-badge[{flag.replace('_', ' ')}]" for flag in plan.offer.flags if flag != "stale"
@@ -151,12 +154,9 @@ def _panel(title: str, whole: str, note: str, data: BarData) -> None:
         st.markdown(rf"**{plain(whole)}** :small[:gray[{plain(note)}]]", width="content")
     alt = f"{title}: " + ", ".join(f"{part.name} {part.text}" for part in data.parts)
     st.plotly_chart(draw_bar(data, colours), theme=None, config=CONFIG, key=f"bar_{title}", alt=alt)
-    shades = colours_of(data, colours)
     with st.grid(len(data.parts), min_column_width=96, gap="xsmall"):
-        for part, shade in zip(data.parts, shades, strict=True):
+        for part, mark in zip(data.parts, part_marks(data, colours), strict=True):
             share = f" :small[:gray[{100 * part.share:.0f}{NBSP}%]]" if part.share >= 5e-4 else ""
-            mark = swatch(shade if part.name != "Free" else colours.secondary,
-                          "■" if part.name != "Free" else "□")  # fmt: skip
             st.markdown(f":small[{mark} :gray[{part.name}]]  \n**{plain(part.text)}**{share}")
 
 

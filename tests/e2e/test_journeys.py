@@ -10,6 +10,8 @@ from urllib.parse import parse_qs, urlparse
 import pytest
 from playwright.sync_api import Page, expect
 
+from benchmarks.screenshots import wait_until_still
+
 pytestmark = pytest.mark.e2e
 
 PICKS = ("cheapest", "fastest", "best_value", "safest")
@@ -86,15 +88,52 @@ def test_a_card_opens_its_plan(new_page: Callable[..., Page]) -> None:
     wait_for_answer(page)
 
 
+def click_front(page: Page, x: int, row: int) -> None:
+    """Click into the table of the front, `x` pixels from its left edge."""
+    wait_until_still(page)  # a table that is drawn again has no place
+    box = page.get_by_test_id("stDataFrame").first.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + x, box["y"] + 52 + 35 * row)
+
+
 def test_a_row_opens_its_plan(new_page: Callable[..., Page]) -> None:
     page = new_page()
     page.goto("/")
     wait_for_answer(page)
-    table = page.get_by_test_id("stDataFrame").first
-    box = table.bounding_box()
-    assert box is not None
-    page.mouse.click(box["x"] + 20, box["y"] + 52)
+    click_front(page, x=200, row=0)
     expect(page.get_by_text("One step", exact=True)).to_be_visible()
+
+
+def test_ticked_rows_a_card_and_dots_are_compared_and_the_link_reopens_them(
+    new_page: Callable[..., Page],
+) -> None:
+    page = new_page(height=2200)
+    page.goto("/")
+    wait_for_answer(page)
+    page.locator(".st-key-compare_safest button:visible").click()  # a second one is for touch
+    expect(page.get_by_text("To compare: 1 of 5")).to_be_visible()
+    click_front(page, x=20, row=1)
+    expect(page.get_by_text("To compare: 2 of 5")).to_be_visible()
+    page.get_by_text("Choose dots").click()
+    expect(page.get_by_text("click dots to compare their plans")).to_be_visible()
+    page.locator(".js-plotly-plot .scatterlayer .point").nth(40).click(force=True)
+    expect(page.get_by_text("To compare: 3 of 5")).to_be_visible()
+    page.locator(".st-key-basket").get_by_role("link", name="Compare").click()
+    expect(page.get_by_role("heading", name="Compare plans")).to_be_visible()
+    expect(page.locator(".js-plotly-plot")).to_have_count(4)
+    assert len(parse_qs(urlparse(page.url).query)["compare"]) == 3
+    shown = page.get_by_test_id("stMetricValue").all_inner_texts()
+    other = new_page(height=2200)
+    other.goto(page.url)
+    expect(other.locator(".js-plotly-plot")).to_have_count(4)
+    assert other.get_by_test_id("stMetricValue").all_inner_texts() == shown
+    other.get_by_role("link", name="Advise").click()
+    wait_for_answer(other)
+    expect(other.get_by_text("To compare: 3 of 5")).to_be_visible()
+    assert other.get_by_label("Deadline, h").input_value() == "72"
+    page.get_by_role("button", name="Open plan").first.click()
+    expect(page.get_by_text("One step", exact=True)).to_be_visible()
+    assert page.get_by_label("Deadline, h").input_value() == "72"
 
 
 def test_the_copied_link_gives_the_same_picks_elsewhere(new_page: Callable[..., Page]) -> None:

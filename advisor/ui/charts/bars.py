@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 
 from advisor.core.units import data_size, duration, number, usd
 from advisor.ui.charts.style import plain_layout
+from advisor.ui.theme import swatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,6 +90,14 @@ def colours_of(data: BarData, colours: Palette) -> list[str]:
     if data.parts[last].name == "Free":
         shades[last] = colours.shade
     return shades
+
+
+def part_marks(data: BarData, colours: Palette) -> list[str]:
+    """Return the coloured mark of every part as markdown; what is free is hollow."""
+    return [
+        swatch(colours.secondary, "□") if part.name == "Free" else swatch(shade, "■")
+        for part, shade in zip(data.parts, colours_of(data, colours), strict=True)
+    ]
 
 
 def draw_bar(data: BarData, colours: Palette) -> go.Figure:

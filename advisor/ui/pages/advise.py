@@ -18,6 +18,7 @@ from advisor.ui.state import (
     DEFAULT_JOB,
     SAMPLES,
     Inputs,
+    clouds_of,
     engine,
     evaluated,
     inputs_of,
@@ -93,8 +94,7 @@ def show(inputs: Inputs) -> None:
     """Draw the answer to the inputs, or the plan that the address names."""
     loaded = engine()
     table = evaluated(inputs.parsed, inputs.options)
-    clouds = [str(cloud) for cloud in loaded.catalog.offers["cloud"].cat.categories]
-    limits = inputs.limits(clouds)
+    limits = inputs.limits(clouds_of(loaded))
     result = select(table, limits)
     with st.sidebar:
         sidebar.account(table, result)
