@@ -36,6 +36,7 @@ bench: setup
 	$(BIN)/python -m benchmarks.accuracy
 	$(BIN)/python -m benchmarks.search_speed
 	$(BIN)/python -m benchmarks.ui_latency
+	$(BIN)/python -m benchmarks.memory
 
 screenshots: setup
 	$(BIN)/python -m benchmarks.screenshots

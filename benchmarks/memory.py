@@ -1,24 +1,16 @@
-"""Memory of the served app: idle, after many reruns, and while a large file is uploaded.
+"""Memory of the served app: idle with the predictor loaded, and after many reruns.
 
 ``python -m benchmarks.memory [--json]``; Linux only, it reads ``/proc``.
 """
 
 from __future__ import annotations
 
-import json
-import re
 import sys
-import tempfile
-import threading
-import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final
 
-from playwright.sync_api import sync_playwright
-
-from advisor.advice import Engine
-from advisor.testing.app import ARGUMENTS, find_browser, running_app
 from benchmarks import report
+from benchmarks.app_browser import app_and_browser
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -27,8 +19,6 @@ RERUNS: Final = 1000
 WARM_UP: Final = 100
 IDLE_BAR_MB: Final = 600.0
 GROWTH_BAR_MB: Final = 30.0  # what an allocator keeps; a leak of one table per rerun is 1,000 MB
-UPLOAD_BAR_MB: Final = 500.0
-UPLOAD_MB: Final = 200
 MB: Final = 1e6
 # Every key press reruns the page; the last one is waited for before the next.
 TYPE_DEADLINE: Final = """
@@ -38,19 +28,12 @@ TYPE_DEADLINE: Final = """
 
 
 def main() -> int:
-    """Measure one server: idle, 1,000 reruns, one large upload."""
+    """Measure one server: idle, then 1,000 reruns."""
     parser = report.parser(__doc__ or "")
     parser.add_argument("--reruns", type=int, default=RERUNS, help="default %(default)s")
     options = parser.parse_args()
-    browser = find_browser()
-    if browser is None:
-        print("no Chromium or Chrome found", file=sys.stderr)
-        return 2
-    Engine.open()
-    with running_app() as (url, pid), sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=browser, args=ARGUMENTS)
-        rows = [*_reruns(opened, url, pid, options.reruns), *_upload(opened, url, pid)]
-        opened.close()
+    with app_and_browser() as (url, pid, browser):
+        rows = _reruns(browser, url, pid, options.reruns)
     return report.show(rows, as_json=options.json)
 
 
@@ -80,68 +63,6 @@ def _change_deadline(page: Page, count: int) -> None:
         field.fill(str(hours))
         field.press("Enter", no_wait_after=True)
         page.wait_for_function(TYPE_DEADLINE, arg=f"Within {hours}")
-
-
-def _upload(browser: Browser, url: str, pid: int) -> list[report.Row]:
-    """Upload a trace of 200 MB on the page of profiles; the peak is sampled from outside."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "large.pt.trace.json"
-        size = _write_trace(path)
-        page = browser.new_page(reduced_motion="reduce")
-        page.set_default_timeout(300_000)
-        page.goto(f"{url}/profiles")
-        page.locator("input[type=file]").wait_for(state="attached")
-        before = _resident_mb(pid)
-        with _Peak(pid) as peak:
-            page.locator("input[type=file]").set_input_files(path)
-            page.get_by_text(re.compile(r"0\.1\d* s|1\d\d(\.\d)? ms")).first.wait_for()
-        page.close()
-    return [
-        report.Row("memory.upload_size", size, "MB"),
-        report.at_most("memory.upload_peak", peak.most - before, "MB", UPLOAD_BAR_MB),
-    ]
-
-
-def _write_trace(path: Path) -> float:
-    """Write a trace of ten steps of 0.1 s with many short kernels; return its size in MB."""
-    step = {"ph": "X", "cat": "user_annotation", "pid": 1, "tid": 1}
-    kernel = {"ph": "X", "cat": "kernel", "name": "sgemm_128x128_nn", "pid": 0, "tid": 7}
-    args = {"device": 0, "stream": 7, "grid": [64, 1, 1], "block": [256, 1, 1]}
-    kernels = int(UPLOAD_MB * MB / 175)
-    with path.open("w", encoding="utf-8") as file:
-        file.write('{"schemaVersion": 1, "traceEvents": [\n')
-        for index in range(10):
-            row = {**step, "name": f"ProfilerStep#{index}", "ts": index * 100_000, "dur": 100_000}
-            file.write(json.dumps(row) + ",\n")
-        for index in range(kernels):
-            begin = index * 1_000_000 / kernels
-            row = {**kernel, "ts": round(begin, 3), "dur": 1, "args": args}
-            file.write(json.dumps(row) + (",\n" if index < kernels - 1 else "\n"))
-        file.write("]}\n")
-    return path.stat().st_size / MB
-
-
-class _Peak:
-    """The most memory that a process holds while the block runs, sampled every 20 ms."""
-
-    def __init__(self, pid: int) -> None:
-        self.most = 0.0
-        self._pid = pid
-        self._done = threading.Event()
-        self._thread = threading.Thread(target=self._sample)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._done.set()
-        self._thread.join()
-
-    def _sample(self) -> None:
-        while not self._done.is_set():
-            self.most = max(self.most, _resident_mb(self._pid))
-            time.sleep(0.02)
 
 
 def _resident_mb(pid: int) -> float:

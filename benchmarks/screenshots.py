@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlencode
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
-from advisor.advice import Engine
-from advisor.testing.app import ARGUMENTS, find_browser, running_app
 from advisor.ui.state import DEFAULT_JOB
+from benchmarks.app_browser import app_and_browser
 
 COMPARED: Final = ["aws~p5.48xlarge~us-east-1~on_demand~8", "aws~p4d.24xlarge~us-east-1~spot~8",
                    "gcp~a3-highgpu-8g~us-central1~spot~4"]  # fmt: skip
@@ -38,23 +37,16 @@ TALLEST: Final = 6000
 def main() -> int:
     """Write one picture per screen, width and appearance."""
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "screenshots")
-    browser = find_browser()
-    if browser is None:
-        print("no Chromium or Chrome found", file=sys.stderr)
-        return 2
     folder.mkdir(parents=True, exist_ok=True)
-    Engine.open()
-    with running_app() as (url, _), sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=browser, args=ARGUMENTS)
+    with app_and_browser() as (url, _, browser):
         for name in sys.argv[2:] or SCREENS:
             place, address = SCREENS[name]
             target = f"{url}/{place}?{urlencode(address, doseq=True)}"
             for width, height in SIZES:
                 for scheme in SCHEMES:
                     path = folder / f"{name}_{width}_{scheme}.png"
-                    _shoot(opened, target, width, height, scheme, path)
+                    _shoot(browser, target, width, height, scheme, path)
                     print(path)
-        opened.close()
     return 0
 
 

@@ -11,11 +11,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from playwright.sync_api import sync_playwright
-
-from advisor.advice import Engine
-from advisor.testing.app import ARGUMENTS, find_browser, running_app
 from benchmarks import report
+from benchmarks.app_browser import app_and_browser
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -38,21 +35,14 @@ def main() -> int:
     """Change the deadline twenty times and time each until all cards show it."""
     parser = report.parser(__doc__ or "")
     options = parser.parse_args()
-    browser = find_browser()
-    if browser is None:
-        print("no Chromium or Chrome found", file=sys.stderr)
-        return 2
-    Engine.open()
-    with running_app() as (url, pid), sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=browser, args=ARGUMENTS)
-        page = opened.new_page(viewport={"width": 1280, "height": 1400}, reduced_motion="reduce")
+    with app_and_browser() as (url, pid, browser):
+        page = browser.new_page(viewport={"width": 1280, "height": 1400}, reduced_motion="reduce")
         page.set_default_timeout(120_000)
         first = _first_visit_s(page, url)
         _change_deadline(page, 71)
         cpu = _cpu_s(pid)
         times = [_change_deadline(page, value) for value in DEADLINES]
         used = (_cpu_s(pid) - cpu) / len(DEADLINES) * 1000
-        opened.close()
     times.sort()
     rows = [
         report.at_most("ui_latency.constraint_p50", statistics.median(times), "ms", BAR_MS),
