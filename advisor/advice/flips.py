@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from advisor.advice.plans import deadline_probability
 from advisor.core.units import NBSP, duration, hours, percent, usd
-from advisor.search.constraints import hours_at_chance
+from advisor.search.finish import deadline_probability, hours_at_chance
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +41,9 @@ def flips(evaluated: Evaluated, rows: np.ndarray, row: int, limits: Constraints)
     """
     plans = evaluated.plans
     found = [_price(plans, rows, row), _step(evaluated, rows, row)]
-    if limits.deadline_h is not None:
+    cost = plans["cost_usd"].to_numpy()
+    # A sooner deadline makes no plan the cheapest that a cheaper one beats today.
+    if limits.deadline_h is not None and cost[row] <= cost[rows].min():
         found += _deadline(plans, rows, row, limits)
     return [flip for flip in found if flip is not None]
 
@@ -62,7 +63,7 @@ def _price(plans: pd.DataFrame, rows: np.ndarray, row: int) -> Flip | None:
     stored = plan["cost_usd"] - plan["usd_per_h"] * plan["machines"] * plan["hours"]
     target = plans["cost_usd"].to_numpy()[other] - stored
     limit = plan["usd_per_h"] * target / (plan["cost_usd"] - stored)
-    now = f"now {usd(plan['usd_per_h'])}"
+    now = f"now {usd(plan['usd_per_h'])}/h"
     if plan["cost_usd"] <= plans["cost_usd"].to_numpy()[other]:
         return Flip(f"Price above {usd(limit)}/h", now, other)
     return Flip(f"Price below {usd(limit)}/h", now, row) if limit > 0 else None
@@ -91,7 +92,9 @@ def _deadline(
     sooner = _cheapest_other(plans, rows, needed[rows] < own)
     chance = float(deadline_probability(plans.iloc[[row]], limits.deadline_h or 0.0)[0])
     found: list[Flip | None] = [
-        Flip(f"Deadline below {hours(own)}{NBSP}h", f"now {hours(limits.deadline_h)}", sooner)
+        Flip(
+            f"Deadline below {hours(own)}{NBSP}h", f"now {hours(limits.deadline_h)}{NBSP}h", sooner
+        )
     ]
     if chance < 0.99:
         all_chances = deadline_probability(plans.iloc[rows], limits.deadline_h or 0.0)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from advisor.advice.plans import deadline_probability
 from advisor.core.units import NBSP, hours, percent, usd
+from advisor.search.finish import deadline_probability
 from advisor.search.pareto import pareto_front
 
 if TYPE_CHECKING:

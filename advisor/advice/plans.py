@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr
 
 from advisor import __version__
 from advisor.advice.calibrated import calibrated_of
@@ -19,6 +18,7 @@ from advisor.advice.entries import (
     step_time_of,
 )
 from advisor.domain import Basis, Bill, Cluster, Estimate, NodeGroup, Offer, Plan
+from advisor.search.finish import deadline_probability
 
 if TYPE_CHECKING:
     from advisor.advice.engine import Engine
@@ -26,13 +26,6 @@ if TYPE_CHECKING:
 
 KEY_COLUMNS: Final = ("cloud", "instance_type", "region", "market", "machines")
 KEY_SEPARATOR: Final = "~"
-
-
-def deadline_probability(plans: pd.DataFrame, deadline_h: float) -> np.ndarray:
-    """Return the chance that each plan finishes within the deadline."""
-    left = np.maximum(deadline_h - plans["startup_h"].to_numpy(), 1e-9)
-    ratio = np.log(left / plans["training_h"].to_numpy())
-    return np.asarray(ndtr(ratio / plans["log_sigma"].to_numpy()))
 
 
 def make_plan(evaluated: Evaluated, row: int, engine: Engine, deadline_h: float | None) -> Plan:

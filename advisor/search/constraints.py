@@ -7,10 +7,10 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from scipy.special import ndtri
 
 from advisor.core.errors import InvalidInputError
 from advisor.domain import Market
+from advisor.search.finish import hours_at_chance
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,12 +65,6 @@ class Constraints:
             f.name for f in fields(self)
             if f.name != "chance" and getattr(self, f.name) not in (None, f.default)
         ]  # fmt: skip
-
-
-def hours_at_chance(plans: pd.DataFrame, chance: float) -> np.ndarray:
-    """Return the hours within which each plan finishes with the given chance."""
-    spread = np.exp(ndtri(chance) * plans["log_sigma"].to_numpy())
-    return np.asarray(plans["training_h"].to_numpy() * spread + plans["startup_h"].to_numpy())
 
 
 def filter_masks(plans: pd.DataFrame, limits: Constraints) -> Iterator[tuple[str, np.ndarray]]:

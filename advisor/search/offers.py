@@ -19,15 +19,15 @@ def offer_columns(catalog: Catalog) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `COLUMNS`, ``family``, ``startup_s`` [s] and ``storage_usd_per_gb_month`` (NaN unknown).
+        `COLUMNS`, ``family``, ``startup_s`` and ``startup_p90_s`` (median and 90th percentile
+        of one machine [s]) and ``storage_usd_per_gb_month`` (NaN unknown).
     """
     offers = catalog.offers[list(COLUMNS)].copy()
     family = catalog.accelerators["family"]
     offers["family"] = offers["accelerator"].map(family).astype("category")
-    offers["startup_s"] = _looked_up(
-        offers, ["cloud", "instance_type", "accelerator"],
-        lambda cloud, machine, accelerator: catalog.startup_s(cloud, machine, accelerator)[0],
-    )  # fmt: skip
+    kind = ["cloud", "instance_type", "accelerator"]
+    offers["startup_s"] = _looked_up(offers, kind, lambda *names: catalog.startup_s(*names)[0])
+    offers["startup_p90_s"] = _looked_up(offers, kind, lambda *names: catalog.startup_s(*names)[1])
     offers["storage_usd_per_gb_month"] = _looked_up(
         offers, ["cloud", "region"], catalog.storage_usd_per_gb_month
     )

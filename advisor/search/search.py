@@ -18,11 +18,12 @@ from advisor.search.bill import BillColumns, bill_columns, checkpoint_bytes
 from advisor.search.exact import BestLayouts, best_layouts
 from advisor.search.hardware import hardware_table
 from advisor.search.offers import offer_columns
+from advisor.search.startup import Startup, cluster_startup
 from advisor.search.wide import wide_pass
 
 if TYPE_CHECKING:
     from advisor.catalog import Catalog
-    from advisor.predictor import Predictor
+    from advisor.predictor import Prediction, Predictor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +151,12 @@ def _price(
     machines = best.machines[entry].astype(float)
     columns = offer_columns(catalog).iloc[offer].reset_index(drop=True)
     training_h = (prediction.step_s * workload.steps / HOUR_S)[entry]
-    startup_h = columns.pop("startup_s").to_numpy(float) / HOUR_S
+    startup = cluster_startup(
+        columns.pop("startup_s").to_numpy(float),
+        columns.pop("startup_p90_s").to_numpy(float),
+        machines,
+    )
+    startup_h = startup.median_s / HOUR_S
     bill = bill_columns(
         machines=machines,
         usd_per_h=columns["usd_per_h"].to_numpy(float),
@@ -168,7 +174,8 @@ def _price(
         accelerators_total=machines * columns["accelerators"].to_numpy(float),
         training_h=work_h,
         startup_h=startup_h,
-        **_intervals(bill, work_h, startup_h, prediction.log_half_width[entry]),
+        startup_log_sigma=startup.log_sigma,
+        **_intervals(bill, work_h, startup, prediction, entry),
         log_sigma=prediction.log_sigma[entry],
         out_of_memory=best.out_of_memory[entry],
         difficulty=prediction.difficulty[entry],
@@ -177,21 +184,30 @@ def _price(
 
 
 def _intervals(
-    bill: BillColumns, work_h: FloatArray, startup_h: FloatArray, log_half_width: FloatArray
+    bill: BillColumns,
+    work_h: FloatArray,
+    startup: Startup,
+    prediction: Prediction,
+    entry: np.ndarray,
 ) -> dict[str, FloatArray]:
-    """Return hours and cost with their bounds: what is not known is how long the work takes.
+    """Return hours and cost with their bounds, from those of the work and of the start.
 
-    Starting the machines takes what it takes; storage is paid as long as the job runs.
+    Machines are paid while they start; storage is paid as long as the job runs.
     """
+    startup_h = startup.median_s / HOUR_S
     hours = work_h + startup_h
     storage_usd_per_h = np.nan_to_num(bill.storage_usd) / hours
     work_usd = bill.machines_usd + bill.retries_usd
     columns = {"hours": hours, "cost_usd": bill.total_usd}
+    deviations = prediction.log_half_width[entry] / prediction.log_sigma[entry]
     for bound, sign in (("low", -1.0), ("high", 1.0)):
-        factor = np.exp(sign * log_half_width)
-        columns[f"hours_{bound}"] = work_h * factor + startup_h
+        work = np.exp(sign * prediction.log_half_width[entry])
+        start = np.exp(sign * deviations * startup.log_sigma)
+        columns[f"hours_{bound}"] = work_h * work + startup_h * start
         columns[f"cost_{bound}_usd"] = (
-            work_usd * factor + bill.startup_usd + storage_usd_per_h * columns[f"hours_{bound}"]
+            work_usd * work
+            + bill.startup_usd * start
+            + storage_usd_per_h * columns[f"hours_{bound}"]
         )
     return columns
 

@@ -216,11 +216,11 @@ def _prices(plan: Plan, engine: Engine) -> None:
     group, offer = plan.cluster.groups[0], plan.offer
     catalog = engine.catalog
     place = (group.cloud, group.region)
-    start, _, basis = catalog.startup_s(group.cloud, group.instance_type, group.accelerator)
+    start, slow, basis = catalog.startup_s(group.cloud, group.instance_type, group.accelerator)
     rows = [
         (f"{group.instance_type}, {group.region}", f"{usd(offer.usd_per_h)}/h", offer.source,
          offer.as_of),
-        ("Start-up", duration(start), basis, None),
+        ("Start of a machine", f"{duration(start)}, one in ten over {duration(slow)}", basis, None),
     ]  # fmt: skip
     storage = catalog.storage_usd_per_gb_month(*place)
     price = "not available" if storage is None else f"{usd(storage)}/GB-month"

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pandas as pd
 
-from advisor.advice.plans import deadline_probability, plan_keys
+from advisor.advice.plans import plan_keys
 from advisor.core.units import hours, interval, number, round_significant
+from advisor.search.finish import deadline_probability
 from advisor.ui.charts.cost_time import pick_labels
 from advisor.ui.theme import MARKET_MARKS, MARKET_TITLES
 

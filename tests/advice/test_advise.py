@@ -14,7 +14,8 @@ from advisor.advice.advise import advice_of
 from advisor.advice.forecast import current_plan
 from advisor.advice.picks import PICKS
 from advisor.domain import Advice, Plan, Workload
-from advisor.search.constraints import Constraints, apply, hours_at_chance
+from advisor.search.constraints import Constraints, apply
+from advisor.search.finish import hours_at_chance
 from advisor.search.search import Evaluated, SearchOptions, evaluate
 
 LIMITS = Constraints(

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor.advice.picks import PICKS, SAFETY_PRICE, SAME_RISK, SAME_WIDTH, pick_rows, reason
-from advisor.advice.plans import deadline_probability
 from advisor.core.units import NBSP, hours, percent, usd
 from advisor.search.constraints import Constraints, apply
+from advisor.search.finish import deadline_probability
 
 some_plans = st.lists(
     st.fixed_dictionaries(
@@ -37,7 +37,10 @@ def finished(plans: pd.DataFrame) -> pd.DataFrame:
     """Add what follows from the rest."""
     high = plans["startup_h"] + plans["training_h"] * np.exp(1.645 * plans["log_sigma"])
     return plans.assign(
-        hours=plans["training_h"] + plans["startup_h"], hours_high=high, rankable=True
+        hours=plans["training_h"] + plans["startup_h"],
+        hours_high=high,
+        startup_log_sigma=0.0,
+        rankable=True,
     )
 
 

@@ -12,7 +12,8 @@ from advisor.advice import Engine, select
 from advisor.advice.flips import flips
 from advisor.advice.plans import KEY_SEPARATOR, make_plan, plan_keys, row_of_key
 from advisor.core.units import usd
-from advisor.search.constraints import Constraints, apply, hours_at_chance
+from advisor.search.constraints import Constraints, apply
+from advisor.search.finish import hours_at_chance
 from advisor.search.search import Evaluated, SearchOptions, evaluate
 
 
@@ -81,7 +82,7 @@ def test_at_the_price_of_a_flip_another_plan_is_the_cheapest(table: Evaluated) -
         cost = own["cost_usd"] + (price_in(flip.change) * factor - own["usd_per_h"]) * rent
         assert (cost > plans["cost_usd"][flip.row]) == dearer
     assert flip.row != cheapest
-    assert flip.now == f"now {usd(own['usd_per_h'])}"
+    assert flip.now == f"now {usd(own['usd_per_h'])}/h"
 
 
 def test_at_the_step_of_a_flip_another_plan_is_the_cheapest(table: Evaluated) -> None:

@@ -18,15 +18,14 @@ from search_fixtures import (  # noqa: F401 - fixtures
     table_fixture,
 )
 
-from advisor.advice.plans import deadline_probability
 from advisor.core.errors import InvalidInputError
 from advisor.search.constraints import (
     NO_COMMITMENT,
     Constraints,
     apply,
-    hours_at_chance,
     relaxations,
 )
+from advisor.search.finish import deadline_probability, hours_at_chance
 from advisor.search.search import Evaluated
 
 CHOICES = {
@@ -45,6 +44,7 @@ one_plan = st.fixed_dictionaries(
         "machines": st.sampled_from([1, 2, 4, 8]),
         "training_h": st.floats(0.01, 1e4),
         "startup_h": st.floats(0, 1),
+        "startup_log_sigma": st.floats(0, 2),
         "log_sigma": st.floats(0.05, 1.0),
         "cost_usd": st.floats(0.01, 1e7),
     }
@@ -255,7 +255,7 @@ def plans_of(*rows: tuple[float, float]) -> pd.DataFrame:
     hours, cost = zip(*rows, strict=True)
     return pd.DataFrame(
         {"rankable": True, "cloud": "aws", "market": "spot", "machines": 1, "training_h": hours,
-         "startup_h": 0.0, "log_sigma": 0.1, "cost_usd": cost}
+         "startup_h": 0.0, "startup_log_sigma": 0.0, "log_sigma": 0.1, "cost_usd": cost}
     )  # fmt: skip
 
 

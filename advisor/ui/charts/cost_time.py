@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import plotly.graph_objects as go
 
-from advisor.advice.plans import deadline_probability, plan_keys
+from advisor.advice.plans import plan_keys
 from advisor.core.units import NBSP, hours, interval, number, percent, usd
 from advisor.search.constraints import apply
+from advisor.search.finish import deadline_probability
 from advisor.ui.charts.labels import label_positions
 from advisor.ui.charts.style import log_ticks, plain_layout
 from advisor.ui.theme import MARKET_SYMBOLS, MARKET_TITLES, Palette

@@ -11,6 +11,7 @@ from scipy.special import ndtr
 
 from advisor.core.units import NBSP, hours, percent
 from advisor.predictor.arrays import FloatArray
+from advisor.search.finish import deadline_probability, hours_at_deviation
 from advisor.ui.charts.style import plain_layout
 
 if TYPE_CHECKING:
@@ -36,13 +37,10 @@ class FinishData:
 def finish_data(plan: pd.Series[Any], deadline_h: float | None) -> FinishData:
     """Return the distribution of the finish of one row of the table of plans."""
     z = np.linspace(-WIDTH, WIDTH, POINTS)
-    sigma, start = float(plan["log_sigma"]), float(plan["startup_h"])
-    reached = None
-    if deadline_h is not None:
-        left = max(deadline_h - start, 1e-9)
-        reached = float(ndtr(np.log(left / plan["training_h"]) / sigma))
+    one = plan.to_frame().T.infer_objects()
+    reached = None if deadline_h is None else float(deadline_probability(one, deadline_h)[0])
     return FinishData(
-        hours=plan["training_h"] * np.exp(z * sigma) + start,
+        hours=hours_at_deviation(one, z),
         chance=np.asarray(ndtr(z)),
         deadline_h=deadline_h,
         deadline_chance=reached,
