@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 from urllib.parse import urlencode
 
 from playwright.sync_api import Browser, Page
@@ -17,9 +17,10 @@ from benchmarks.app_browser import app_and_browser
 
 COMPARED: Final = ["aws~p5.48xlarge~us-east-1~on_demand~8", "aws~p4d.24xlarge~us-east-1~spot~8",
                    "gcp~a3-highgpu-8g~us-central1~spot~4"]  # fmt: skip
-LINE: Final = {"job": DEFAULT_JOB, "deadline": "36"}
+Address = dict[str, str | list[str]]
+LINE: Final[Address] = {"job": DEFAULT_JOB, "deadline": "36"}
 # The path of a page and the values of its address.
-SCREENS: Final[dict[str, tuple[str, dict[str, str | list[str]]]]] = {
+SCREENS: Final[dict[str, tuple[str, Address]]] = {
     "advise": ("", LINE | {"budget": "3000", "compare": COMPARED[:2]}),
     "today": ("", {"job": "ResNet-50 · 90 epochs · batch 256", "today": "1 x p3.16xlarge"}),
     "plan": ("", LINE | {"plan": COMPARED[0]}),
@@ -30,7 +31,8 @@ SCREENS: Final[dict[str, tuple[str, dict[str, str | list[str]]]]] = {
     "compare_empty": ("compare", {}),
 }
 SIZES: Final = ((1280, 900), (390, 844))
-SCHEMES: Final = ("light", "dark")
+Scheme = Literal["light", "dark"]
+SCHEMES: Final[tuple[Scheme, ...]] = ("light", "dark")
 TALLEST: Final = 6000
 
 
@@ -51,7 +53,7 @@ def main() -> int:
 
 
 def _shoot(
-    browser: Browser, address: str, width: int, height: int, scheme: str, path: Path
+    browser: Browser, address: str, width: int, height: int, scheme: Scheme, path: Path
 ) -> None:
     """Open the address, wait until nothing moves, and take the whole page."""
     page = browser.new_page(

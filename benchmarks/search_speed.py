@@ -28,7 +28,8 @@ from advisor.search.constraints import Constraints
 from advisor.search.hardware import hardware_table
 from advisor.search.layouts import enumerate_layouts, machine_counts
 from advisor.search.search import SearchOptions, evaluate
-from advisor.search.wide import HARDWARE, LAYOUT, wide_pass
+from advisor.search.layouts import COLUMNS
+from advisor.search.wide import HARDWARE, wide_pass
 from benchmarks import report
 
 if TYPE_CHECKING:
@@ -132,13 +133,13 @@ def loop_seconds(workload: Workload, hardware: pd.DataFrame, costs: ComputeCosts
     fixed = workload_columns(workload)
     machines = hardware[hardware["devices_per_node"] == 8].to_dict("records")
     table = enumerate_layouts(workload, 8, machine_counts(8, 512))
-    layouts = np.stack([getattr(table, name) for name in LAYOUT], axis=1)
+    layouts = np.stack([getattr(table, name) for name in COLUMNS], axis=1)
     chosen = np.linspace(0, len(machines) * len(layouts) - 1, SAMPLE).astype(int)
     best = np.inf
     begin = time.perf_counter()
     for position in chosen.tolist():
         machine = machines[position // len(layouts)]
-        layout = dict(zip(LAYOUT, layouts[position % len(layouts)].tolist(), strict=True))
+        layout = dict(zip(COLUMNS, layouts[position % len(layouts)].tolist(), strict=True))
         job = Jobs.from_columns(**fixed, **{name: machine[name] for name in HARDWARE}, **layout)
         if memory_columns(job).used_bytes[0] <= 0.9 * machine["memory_bytes"]:
             best = min(best, float(step_columns(job, costs).total_s[0]))

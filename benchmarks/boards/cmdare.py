@@ -66,7 +66,8 @@ def _speeds(known: pd.DataFrame, asked: pd.DataFrame, *, share_caps: bool) -> Fl
     keys = ["model", "gpu", "parameter_servers"]
     # Without sharing every curve is fitted by itself.
     joint = fit_curves(known) if share_caps else None
-    for (model, gpu, servers), place in asked.groupby(keys).indices.items():
+    for (model, gpu, servers), rows in asked.assign(row=np.arange(len(asked))).groupby(keys):
+        place = rows["row"].to_numpy(int)
         own = known.groupby(keys).get_group((model, gpu, servers))
         curves = joint or fit_curves(own)
         workers = asked["workers"].to_numpy(float)[place]
@@ -81,7 +82,7 @@ def cmdare_runs() -> Iterator[Row]:
     single = {gpu: STEPS / float(alone.loc[alone[gpu] == 1, "median_s"].iloc[0])
               for gpu in ("k80", "p100", "v100")}  # fmt: skip
     several = clusters[clusters["parameter_servers"] > 0]
-    linear = sum(several[gpu].to_numpy(float) * speed for gpu, speed in single.items())
+    linear = several[list(single)].to_numpy(float) @ np.array(list(single.values()))
     servers = several["parameter_servers"].to_numpy(int)
     measured = several["median_s"].to_numpy(float)
     predicted = np.empty(len(several))
