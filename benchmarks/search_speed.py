@@ -26,9 +26,8 @@ from advisor.predictor.memory import memory_columns
 from advisor.predictor.workload_columns import workload_columns
 from advisor.search.constraints import Constraints
 from advisor.search.hardware import hardware_table
-from advisor.search.layouts import enumerate_layouts, machine_counts
+from advisor.search.layouts import COLUMNS, enumerate_layouts, machine_counts
 from advisor.search.search import SearchOptions, evaluate
-from advisor.search.layouts import COLUMNS
 from advisor.search.wide import HARDWARE, wide_pass
 from benchmarks import report
 

@@ -66,12 +66,15 @@ def _speeds(known: pd.DataFrame, asked: pd.DataFrame, *, share_caps: bool) -> Fl
     keys = ["model", "gpu", "parameter_servers"]
     # Without sharing every curve is fitted by itself.
     joint = fit_curves(known) if share_caps else None
-    for (model, gpu, servers), rows in asked.assign(row=np.arange(len(asked))).groupby(keys):
-        place = rows["row"].to_numpy(int)
-        own = known.groupby(keys).get_group((model, gpu, servers))
-        curves = joint or fit_curves(own)
-        workers = asked["workers"].to_numpy(float)[place]
-        found[place] = curves.steps_per_s(model, gpu, int(servers), workers)
+    curves_of = {key: joint or fit_curves(own) for key, own in known.groupby(keys)}
+    for key, rows in asked.assign(row=np.arange(len(asked))).groupby(keys):
+        first = rows.iloc[0]
+        found[rows["row"].to_numpy(int)] = curves_of[key].steps_per_s(
+            str(first["model"]),
+            str(first["gpu"]),
+            int(first["parameter_servers"]),
+            rows["workers"].to_numpy(float),
+        )
     return found
 
 

@@ -141,9 +141,7 @@ def _plans() -> Iterator[tuple[SpotJob, int]]:
             ),
             common_share=0.15,
         )
-        try:
-            job.segments(job.work_s / segments)
-        except PredictionError:
+        if POLICIES["restart"]().applies(job, segments):
             continue
         if restart_forecast(job, segments).revocations > 300:
             continue
