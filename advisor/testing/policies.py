@@ -36,7 +36,7 @@ class PolicyContract:
         assert len(policy.paper) > 5
 
     def test_it_applies_to_the_job(self, policy: Policy, job: SpotJob) -> None:
-        assert policy.applies(job) == ""
+        assert policy.applies(job, SEGMENTS) == ""
 
     def test_every_run_ends_after_its_work_and_costs_something(
         self, policy: Policy, job: SpotJob

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from advisor.core.errors import PredictionError
 from advisor.transient.interval import INTERVALS, IntervalRule
 from advisor.transient.policy import POLICIES, Policy
 from advisor.transient.runs import Draws, Outcome, outcome
@@ -50,15 +51,15 @@ def evaluate(
     UnknownNameError
         If there is no such policy or rule.
     PredictionError
-        If the job does not finish.
+        If the simulated job does not finish.
     """
     rule = INTERVALS[interval]() if isinstance(interval, str) else interval
     chosen = POLICIES[policy]() if isinstance(policy, str) else policy
     name = policy if isinstance(policy, str) else type(policy).__name__
-    reason = chosen.applies(job)
+    segments = job.segments(rule.interval_s(job))
+    reason = chosen.applies(job, segments)
     if reason:
         return Evaluated(name, chosen.label, None, None, reason)
-    segments = job.segments(rule.interval_s(job))
     runs = chosen.simulate(job, segments, draws or Draws(RUNS))
     return Evaluated(name, chosen.label, job.work_s / segments, outcome(job, runs))
 
@@ -73,8 +74,18 @@ def compare(
 
     Policies that do not apply come last, with their reason.
     """
-    found = [evaluate(job, name, interval, draws) for name in policies or POLICIES]
+    found = [_evaluated(job, name, interval, draws) for name in policies or POLICIES]
     return sorted(found, key=lambda one: (one.outcome is None, _mean_usd(one)))
+
+
+def _evaluated(
+    job: SpotJob, name: str, interval: str | IntervalRule, draws: Draws | None
+) -> Evaluated:
+    """Evaluate one policy; that it does not finish the job is its result, not that of all."""
+    try:
+        return evaluate(job, name, interval, draws)
+    except PredictionError as error:
+        return Evaluated(name, POLICIES[name]().label, None, None, error.what.rstrip("."))
 
 
 def _mean_usd(one: Evaluated) -> float:

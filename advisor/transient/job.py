@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Final
 
 import numpy as np
 
-from advisor.core.errors import InvalidInputError, PredictionError
+from advisor.core.errors import InvalidInputError
 from advisor.core.units import HOUR_S, duration
 from advisor.predictor.arrays import FloatArray
 from advisor.predictor.collectives import smooth_min
 from advisor.transient.lifetime import Lifetime, check_positive
 from advisor.transient.overheads import Overheads
 from advisor.transient.together import group_hazard
-
-# A group that outlives its next checkpoint less often than this does not finish in any time.
-LEAST_CHANCE_TO_ADVANCE: Final = 1e-3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,8 +91,6 @@ class SpotJob:
         ------
         InvalidInputError
             If the interval is no time, or longer than the job.
-        PredictionError
-            If the machines hardly ever live from one checkpoint to the next.
         """
         check_positive("checkpoint interval", interval_s)
         if interval_s > self.work_s * (1 + 1e-9):
@@ -105,17 +99,7 @@ class SpotJob:
                 where="checkpoint interval",
                 todo="Choose a shorter interval.",
             )
-        parts = max(1, round(self.work_s / interval_s))
-        needed = self.overheads.load_s + self.work_s / parts + self.overheads.checkpoint_s
-        chance = float(self.lifetime.survival(needed, self.group_times))
-        if chance < LEAST_CHANCE_TO_ADVANCE:
-            raise PredictionError(
-                f"{self.machines:,} machines live for {duration(needed)}, the time to the next "
-                f"checkpoint, in {chance * 100:.2g} % of the tries: the job does not finish.",
-                where="checkpoint interval",
-                todo="Write checkpoints more often, or use fewer or safer machines.",
-            )
-        return parts
+        return max(1, round(self.work_s / interval_s))
 
     def speed(self, working: FloatArray | int) -> FloatArray:
         """Speed with so many machines, in that of all of them."""

@@ -15,8 +15,11 @@ class Policy(Protocol):
     label: ClassVar[str]
     paper: ClassVar[str]
 
-    def applies(self, job: SpotJob) -> str:
-        """Return the reason why the policy cannot be used, or an empty text."""
+    def applies(self, job: SpotJob, segments: int) -> str:
+        """Return the reason why the policy cannot be used, or an empty text.
+
+        A group that hardly ever lives from one of the `segments` to the next is such a reason.
+        """
 
     def simulate(self, job: SpotJob, segments: int, draws: Draws) -> Runs:
         """Run the job many times.

@@ -7,7 +7,26 @@ import numpy as np
 from advisor.predictor.arrays import FloatArray
 from advisor.transient.job import SpotJob
 from advisor.transient.runs import HAZARD, WORK, Draws, Runs
-from advisor.transient.simulate import check_progress, group_deaths, unfinished
+from advisor.transient.simulate import (
+    check_progress,
+    group_deaths,
+    no_progress,
+    time_to_checkpoint,
+    unfinished,
+)
+
+
+def replacement_stalls(job: SpotJob, segments: int, load_s: float) -> str:
+    """Return the reason where a group hardly ever reaches a checkpoint, or an empty text.
+
+    Machines that stay may have lived through the worst of a front-loaded hazard: the chance is
+    the better of that of a fresh group and that of one new machine among old ones.
+    """
+    needed = time_to_checkpoint(job, segments, load_s)
+    grown = job.lifetime.cumulative_hazard(np.array([needed, job.work_s, job.work_s + needed]))
+    aged = float(grown[0] + (job.group_times - 1) * (grown[2] - grown[1]))
+    fresh = float(job.lifetime.survival(needed, job.group_times))
+    return no_progress(job, segments, max(fresh, np.exp(-aged)), needed)
 
 
 def simulate_replacement(

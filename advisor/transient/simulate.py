@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from advisor.core.errors import PredictionError
+from advisor.core.units import duration
 from advisor.predictor.arrays import FloatArray
 from advisor.transient.job import SpotJob
+from advisor.transient.lifetime import Lifetime
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 
 # Beyond so many revocations of one run the plan is no plan.
 MOST_EVENTS: Final = 20_000
+# A group that outlives its next checkpoint less often than this does not finish in any time.
+LEAST_CHANCE_TO_ADVANCE: Final = 1e-3
 
 
 def unfinished(active: np.ndarray, draws: Draws) -> float:
@@ -40,9 +44,39 @@ def check_progress(event: int, share: float) -> int:
     return event + 1
 
 
-def check_applies(policy: Policy, job: SpotJob) -> None:
+def no_progress(job: SpotJob, segments: int, chance: float, needed_s: float) -> str:
+    """Return the reason where the chance to reach the next checkpoint is too small, or ""."""
+    if chance >= LEAST_CHANCE_TO_ADVANCE:
+        return ""
+    return (
+        f"{job.machines:,} machines live for {duration(needed_s)}, the time to the next of "
+        f"{segments:,} checkpoints, in {chance * 100:.2g} % of the tries: the job does not finish"
+    )
+
+
+def time_to_checkpoint(job: SpotJob, segments: int, load_s: float) -> float:
+    """Time from a running group to its next checkpoint [s]."""
+    return load_s + job.work_s / segments + job.overheads.checkpoint_s
+
+
+def restart_stalls(job: SpotJob, segments: int, *lifetimes: Lifetime) -> str:
+    """Return the reason where fresh groups hardly ever reach a checkpoint, or an empty text.
+
+    Parameters
+    ----------
+    job, segments
+        As in `Policy.simulate`.
+    lifetimes : Lifetime
+        Of the places where the group may start; without them, that of the job.
+    """
+    needed = time_to_checkpoint(job, segments, job.overheads.load_s)
+    chances = [life.survival(needed, job.group_times) for life in lifetimes or (job.lifetime,)]
+    return no_progress(job, segments, float(max(chances)), needed)
+
+
+def check_applies(policy: Policy, job: SpotJob, segments: int) -> None:
     """Raise a `PredictionError` with the reason where a policy does not apply."""
-    reason = policy.applies(job)
+    reason = policy.applies(job, segments)
     if reason:
         raise PredictionError(f"{reason}.", where=policy.label, todo="Choose another policy.")
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.core.errors import PredictionError
 from advisor.transient.job import SpotJob
 from advisor.transient.lifetime import Exponential, Lifetime, Weibull
 from advisor.transient.markets import from_band, known_lifetime
 from advisor.transient.overheads import Overheads
+from advisor.transient.policy import POLICIES
 
 H = 3600.0
 OVERHEADS = Overheads(
@@ -62,9 +62,7 @@ def random_plans(count: int, seed: int = 0) -> list[tuple[SpotJob, int]]:
             overheads=overheads,
             common_share=float(rng.uniform(0, 0.5)),
         )
-        try:
-            job.segments(work_s / segments)
-        except PredictionError:
+        if POLICIES["restart"]().applies(job, segments):
             continue
         found.append((job, segments))
     return found

@@ -190,13 +190,52 @@ def test_a_comparison_is_sorted_by_bill_and_saves_against_on_demand() -> None:
     assert 0.4 < mean < 0.8
 
 
+def stalled_job() -> SpotJob:
+    # 256 machines lose one every 2 min; to load takes 20 min.
+    over = Overheads(start_s=80.0, load_s=1200.0, checkpoint_s=20.0, warm_s=1100.0, wait_s=30.0)
+    return spot_job(
+        machines=256, lifetime=Exponential(rate_per_s=1 / (10 * H)), overheads=over, work_s=4 * H
+    )
+
+
+def test_a_group_that_never_reaches_a_checkpoint_leaves_other_policies_alone() -> None:
+    draws = Draws(4)
+    found = {one.policy: one for one in compare(stalled_job(), draws=draws)}
+    for name in ("on_demand", "chief_handover"):
+        assert found[name].outcome is not None
+        assert evaluate(stalled_job(), name, draws=draws).outcome is not None
+    for name in ("restart", "zones", "replace_cold", "replace_warm"):
+        assert found[name].outcome is None
+        assert "the job does not finish" in found[name].reason
+    with pytest.raises(PredictionError, match="256 machines live for"):
+        ready("restart").simulate(stalled_job(), 20, draws)
+
+
+def test_a_policy_that_does_not_finish_is_a_reason_in_a_comparison(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("advisor.transient.simulate.MOST_EVENTS", 3)
+    found = compare(spot_job(work_s=100 * H), ["restart", "on_demand"], draws=Draws(50))
+    assert [one.policy for one in found] == ["on_demand", "restart"]
+    assert "not finished after 3 revocations" in found[1].reason
+
+
+def test_old_machines_let_a_group_ahead_that_would_never_start_afresh() -> None:
+    life = Weibull(shape=0.2, scale_s=50 * H)
+    over = Overheads(start_s=80.0, load_s=600.0, checkpoint_s=20.0)
+    job = spot_job(machines=24, lifetime=life, overheads=over, work_s=20 * H)
+    assert "does not finish" in ready("restart").applies(job, 40)
+    assert ready("replace_cold").applies(job, 40) == ""
+    assert (ready("replace_cold").simulate(job, 40, Draws(20)).finish_s > job.work_s).all()
+
+
 def test_prices_that_are_none_are_refused() -> None:
     with pytest.raises(InvalidInputError, match="not positive"):
         PriceCeiling(prices_usd_per_h=(1.0, -1.0), ceiling_usd_per_h=2.0)
     with pytest.raises(InvalidInputError, match="price of a zone"):
         Zone(Exponential(rate_per_s=0.0), 0.0, 0.0)
-    reason = PriceCeiling(prices_usd_per_h=(5.0,), ceiling_usd_per_h=2.0).applies(spot_job())
-    assert reason == "the price was never at or below the ceiling"
+    dear = PriceCeiling(prices_usd_per_h=(5.0,), ceiling_usd_per_h=2.0)
+    assert dear.applies(spot_job(), 10) == "the price was never at or below the ceiling"
 
 
 def test_a_quantity_of_every_run_is_spread() -> None:

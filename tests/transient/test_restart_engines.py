@@ -140,8 +140,9 @@ def test_an_interval_longer_than_the_job_is_refused() -> None:
 
 def test_an_interval_that_machines_do_not_outlive_is_refused() -> None:
     job = spot_job(lifetime=Exponential(rate_per_s=1 / H), machines=32)
+    assert "the job does not finish" in RESTART.applies(job, job.segments(10 * H))
     with pytest.raises(PredictionError, match="the job does not finish"):
-        job.segments(10 * H)
+        RESTART.simulate(job, 1, Draws(5))
 
 
 def test_overheads_and_runs_out_of_range_are_refused() -> None:

@@ -19,8 +19,9 @@ class Elastic:
     label: ClassVar[str] = "continue with fewer"
     paper: ClassVar[str] = "Varuna, arXiv 2111.04007"
 
-    def applies(self, job: SpotJob) -> str:
+    def applies(self, job: SpotJob, segments: int) -> str:
         """See `Policy`."""
+        del segments
         return "" if job.machines > 1 else "there is one machine: none is left to go on"
 
     def simulate(self, job: SpotJob, segments: int, draws: Draws) -> Runs:

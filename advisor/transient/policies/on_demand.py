@@ -20,14 +20,14 @@ class OnDemand:
     label: ClassVar[str] = "on demand"
     paper: ClassVar[str] = "the clouds' price lists"
 
-    def applies(self, job: SpotJob) -> str:
+    def applies(self, job: SpotJob, segments: int) -> str:
         """See `Policy`."""
+        del segments
         return "" if job.on_demand_usd_per_h else "the machine cannot be had on demand"
 
     def simulate(self, job: SpotJob, segments: int, draws: Draws) -> Runs:
         """See `Policy`."""
-        del segments
-        check_applies(self, job)
+        check_applies(self, job, segments)
         work_s = job.work_s * draws.factors(WORK, job.work_log_sigma)
         finish = job.overheads.start_s + job.overheads.load_s + work_s
         paid = finish * job.machines

@@ -14,7 +14,7 @@ from advisor.transient.job import SpotJob
 from advisor.transient.lifetime import check_positive
 from advisor.transient.policy import POLICIES
 from advisor.transient.runs import HAZARD, WORK, Draws, Runs
-from advisor.transient.simulate import check_applies, check_progress, unfinished
+from advisor.transient.simulate import check_applies, check_progress, restart_stalls, unfinished
 
 WHERE: Final = 4  # the stream of places in the price history at which runs begin
 
@@ -46,18 +46,17 @@ class PriceCeiling:
         if len(prices) and not (np.isfinite(prices) & (prices > 0)).all():
             raise InvalidInputError("a price is not positive.", where="price history")
 
-    def applies(self, job: SpotJob) -> str:
+    def applies(self, job: SpotJob, segments: int) -> str:
         """See `Policy`."""
-        del job
         if not self.prices_usd_per_h:
             return "there is no price history"
         if min(self.prices_usd_per_h) > self.ceiling_usd_per_h:
             return "the price was never at or below the ceiling"
-        return ""
+        return restart_stalls(job, segments)
 
     def simulate(self, job: SpotJob, segments: int, draws: Draws) -> Runs:
         """See `Policy`; the group restarts as a whole."""
-        check_applies(self, job)
+        check_applies(self, job, segments)
         over = job.overheads
         times = job.group_times * draws.factors(HAZARD, job.hazard_log_sigma)
         work_s = job.work_s * draws.factors(WORK, job.work_log_sigma)

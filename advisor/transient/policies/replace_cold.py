@@ -6,8 +6,9 @@ from typing import ClassVar
 
 from advisor.transient.job import SpotJob
 from advisor.transient.policy import POLICIES
-from advisor.transient.replacement import simulate_replacement
+from advisor.transient.replacement import replacement_stalls, simulate_replacement
 from advisor.transient.runs import Draws, Runs
+from advisor.transient.simulate import check_applies
 
 
 @POLICIES.register("replace_cold")
@@ -17,13 +18,13 @@ class ReplaceCold:
     label: ClassVar[str] = "replace, cold"
     paper: ClassVar[str] = "CM-DARE, arXiv 2004.03072"
 
-    def applies(self, job: SpotJob) -> str:
-        """Return an empty text: always."""
-        del job
-        return ""
+    def applies(self, job: SpotJob, segments: int) -> str:
+        """Return the reason where no group lives to its next checkpoint."""
+        return replacement_stalls(job, segments, job.overheads.load_s)
 
     def simulate(self, job: SpotJob, segments: int, draws: Draws) -> Runs:
         """See `Policy`."""
+        check_applies(self, job, segments)
         over = job.overheads
         return simulate_replacement(
             job, segments, draws, ready_s=over.wait_s + over.start_s, load_s=over.load_s, standby=0

@@ -9,7 +9,7 @@ import numpy as np
 from advisor.transient.job import SpotJob
 from advisor.transient.policy import POLICIES
 from advisor.transient.runs import HAZARD, WORK, Draws, Runs
-from advisor.transient.simulate import check_progress, unfinished
+from advisor.transient.simulate import check_applies, check_progress, restart_stalls, unfinished
 
 
 @POLICIES.register("restart")
@@ -19,13 +19,13 @@ class Restart:
     label: ClassVar[str] = "restart all"
     paper: ClassVar[str] = "Young, doi:10.1145/361147.361115"
 
-    def applies(self, job: SpotJob) -> str:
-        """Return an empty text: always."""
-        del job
-        return ""
+    def applies(self, job: SpotJob, segments: int) -> str:
+        """Return the reason where no group lives to its next checkpoint."""
+        return restart_stalls(job, segments)
 
     def simulate(self, job: SpotJob, segments: int, draws: Draws) -> Runs:
         """See `Policy`."""
+        check_applies(self, job, segments)
         over = job.overheads
         times = job.group_times * draws.factors(HAZARD, job.hazard_log_sigma)
         work_s = job.work_s * draws.factors(WORK, job.work_log_sigma)

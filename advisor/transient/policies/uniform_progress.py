@@ -32,15 +32,16 @@ class UniformProgress:
     label: ClassVar[str] = "uniform progress, falling back to on demand"
     paper: ClassVar[str] = "Can't Be Late, NSDI 2024"
 
-    def applies(self, job: SpotJob) -> str:
-        """See `Policy`."""
+    def applies(self, job: SpotJob, segments: int) -> str:
+        """See `Policy`; on demand it always gets ahead."""
+        del segments
         if not job.on_demand_usd_per_h:
             return "the machine cannot be had on demand"
         return "there is no deadline" if math.isinf(job.deadline_s) else ""
 
     def simulate(self, job: SpotJob, segments: int, draws: Draws) -> Runs:
         """See `Policy`; where the deadline cannot be met it trains on demand throughout."""
-        check_applies(self, job)
+        check_applies(self, job, segments)
         over = job.overheads
         times = job.group_times * draws.factors(HAZARD, job.hazard_log_sigma)
         work_s = job.work_s * draws.factors(WORK, job.work_log_sigma)

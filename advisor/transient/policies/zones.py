@@ -12,7 +12,7 @@ from advisor.transient.job import SpotJob
 from advisor.transient.lifetime import Lifetime, check_positive
 from advisor.transient.policy import POLICIES
 from advisor.transient.runs import HAZARD, WORK, Draws, Runs
-from advisor.transient.simulate import check_progress, unfinished
+from advisor.transient.simulate import check_applies, check_progress, restart_stalls, unfinished
 
 
 @dataclass(frozen=True)
@@ -48,13 +48,15 @@ class Zones:
     def __post_init__(self) -> None:
         check_positive("zones", self.alike)
 
-    def applies(self, job: SpotJob) -> str:
+    def applies(self, job: SpotJob, segments: int) -> str:
         """See `Policy`."""
-        short = not self.zones and job.overheads.wait_s == 0
-        return "a machine can be had again at once: another zone gains nothing" if short else ""
+        if not self.zones and job.overheads.wait_s == 0:
+            return "a machine can be had again at once: another zone gains nothing"
+        return restart_stalls(job, segments, *(zone.lifetime for zone in self.zones))
 
     def simulate(self, job: SpotJob, segments: int, draws: Draws) -> Runs:
-        """See `Policy`; without a wait it is the restart in one zone."""
+        """See `Policy`."""
+        check_applies(self, job, segments)
         over = job.overheads
         own = Zone(job.lifetime, job.usd_per_h, over.wait_s)
         zones = self.zones or (own,) * self.alike
