@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from advisor.predictor.arrays import FloatArray
 from advisor.transient.job import SpotJob
 from advisor.transient.runs import HAZARD, WORK, Draws, Runs
 from advisor.transient.simulate import (
@@ -42,20 +41,22 @@ def simulate_replacement(
     job, segments, draws
         As in `Policy.simulate`.
     ready_s, load_s : float
-        From a revocation to a running machine, and from there to training [s].
+        From a revocation of one machine to a running machine, and from there to training [s];
+        a group lost as a whole waits, starts and loads anew.
     standby : int
-        Machines paid all the time, beyond the group.
+        Machines paid beyond the group; lost together with it.
     """
     over = job.overheads
     factor = draws.factors(HAZARD, job.hazard_log_sigma)
     work_s = job.work_s * draws.factors(WORK, job.work_log_sigma)
     part_s = work_s / segments + over.checkpoint_s
     left = np.full(draws.runs, float(segments))
-    finish, revoked = np.zeros(draws.runs), np.zeros(draws.runs)
+    finish, revoked, gone_s = (np.zeros(draws.runs) for _ in range(3))
     active = np.arange(draws.runs)
     deaths, together = group_deaths(job, draws, 0, active, factor)
     deaths, together = deaths + over.start_s, together + over.start_s
     resumed = np.full(draws.runs, over.start_s + over.load_s)
+    ordered = np.zeros(deaths.shape)  # from then on a machine is paid
     event = 1
     while len(active):
         struck = np.argmin(deaths, axis=1)
@@ -68,25 +69,24 @@ def simulate_replacement(
         kept = np.floor(np.maximum(now - resumed, 0) / part)
         left[active] = to_go - np.minimum(kept, to_go - 1)
         revoked[active] += ~done
-        # New machines: one, or all of them.
-        born = now + ready_s
+        lost = np.where(all_at_once, job.machines + standby, 0 if standby else 1)
+        waiting_s = np.maximum(ordered - now[:, None], 0.0).sum(axis=1)  # deducted already
+        unpaid_s = over.wait_s * lost - np.where(all_at_once, waiting_s, 0.0)
+        gone_s[active] += np.where(done, 0.0, unpaid_s)
+        # New machines: one, or all of them, for whom none stands by.
+        born = now + np.where(all_at_once, over.wait_s + over.start_s, ready_s)
         own, common = group_deaths(job, draws, event, active, factor[active])
         at = np.arange(deaths.shape[1]) == struck[:, None]
-        deaths = np.where(at | all_at_once[:, None], born[:, None] + own, deaths)
+        anew = at | all_at_once[:, None]
+        deaths = np.where(anew, born[:, None] + own, deaths)
+        ordered = np.where(anew, born[:, None] - over.start_s, ordered)
         together = np.where(all_at_once, born + common, together)
-        resumed = np.maximum(resumed, born + load_s)
+        resumed = np.maximum(resumed, born + np.where(all_at_once, over.load_s, load_s))
         keep = ~done
-        active, deaths, together, resumed = (
-            values[keep] for values in (active, deaths, together, resumed)
+        active, deaths, together, resumed, ordered = (
+            values[keep] for values in (active, deaths, together, resumed, ordered)
         )
         event = check_progress(event, unfinished(active, draws))
-    return _billed(job, finish, revoked, work_s, standby)
-
-
-def _billed(
-    job: SpotJob, finish: FloatArray, revoked: FloatArray, work_s: FloatArray, standby: int
-) -> Runs:
-    """Pay every machine, but not one that is gone and cannot be had yet."""
-    gone_s = np.minimum(job.overheads.wait_s * revoked, finish * job.machines)
-    paid = finish * (job.machines + standby) - (0.0 if standby else gone_s)
+    # Every machine is paid, but not one that is gone and cannot be had yet.
+    paid = finish * (job.machines + standby) - gone_s
     return Runs(finish, paid * job.usd_per_s, revoked, paid, work_s * job.machines)

@@ -96,6 +96,55 @@ def test_machines_that_are_always_revoked_together_go_and_come_together() -> Non
     assert mean_s(together, "elastic") < mean_s(alone, "elastic") * 1.2
 
 
+def all_at_once(wait_s: float = H) -> SpotJob:
+    over = Overheads(start_s=80.0, load_s=60.0, checkpoint_s=20.0, warm_s=20.0, wait_s=wait_s)
+    return spot_job(overheads=over, common_share=1.0, lifetime=Exponential(rate_per_s=1 / (4 * H)))
+
+
+def test_no_machine_stands_by_for_a_group_that_is_lost_as_a_whole() -> None:
+    job = all_at_once()
+    exact = restart_forecast(job, 20).mean_s
+    for name in ("replace_warm", "replace_cold", "restart", "elastic"):
+        assert mean_s(job, name) == pytest.approx(exact, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("name", "paid_machines"),
+    [("restart", 8), ("elastic", 8), ("replace_cold", 8), ("replace_warm", 9)],
+)
+def test_no_machine_is_paid_while_all_are_gone(name: str, paid_machines: int) -> None:
+    job = all_at_once()
+    runs = ready(name).simulate(job, 20, Draws(4000))
+    up_s = runs.finish_s - job.overheads.wait_s * runs.revocations
+    assert runs.revocations.mean() > 1
+    assert runs.paid_s == pytest.approx(paid_machines * up_s)
+
+
+def test_the_bill_of_a_replaced_group_is_that_of_a_restarted_one_where_all_are_lost() -> None:
+    job = all_at_once()
+    exact = restart_forecast(job, 20).mean_usd
+    for name in ("replace_cold", "restart", "elastic"):
+        usd = ready(name).simulate(job, 20, Draws(8000)).cost_usd.mean()
+        assert usd == pytest.approx(exact, rel=0.02)
+
+
+def test_a_machine_that_waits_alone_is_the_only_one_not_paid() -> None:
+    job = spot_job(overheads=all_at_once().overheads, lifetime=Exponential(rate_per_s=1 / (80 * H)))
+    cold = ready("replace_cold").simulate(job, 20, Draws(2000))
+    assert cold.paid_s == pytest.approx(8 * cold.finish_s - H * cold.revocations)
+    warm = ready("replace_warm").simulate(job, 20, Draws(2000))
+    assert warm.paid_s == pytest.approx(9 * warm.finish_s)
+
+
+def test_a_machine_lost_with_all_while_it_is_waited_for_is_not_deducted_twice() -> None:
+    # Nothing is paid twice or deducted twice: what is paid is at least what ran.
+    over = Overheads(start_s=0.0, load_s=0.0, checkpoint_s=20.0, warm_s=20.0, wait_s=50 * H)
+    life = Exponential(rate_per_s=1 / (8 * H))
+    job = spot_job(overheads=over, machines=2, common_share=0.7, lifetime=life)
+    runs = ready("replace_cold").simulate(job, 20, Draws(4000))
+    assert (runs.paid_s >= runs.useful_s).all()
+
+
 def test_going_on_with_fewer_is_no_faster_than_losing_nobody() -> None:
     calm = spot_job(lifetime=Exponential(rate_per_s=0.0))
     assert mean_s(spot_job(), "elastic") > mean_s(calm, "elastic")
