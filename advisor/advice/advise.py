@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from advisor.advice.caveats import caveats
 from advisor.advice.infeasible import no_plan
 from advisor.advice.picks import pick_rows, reason
 from advisor.advice.plans import make_plan
@@ -131,4 +132,5 @@ def advice_of(
             "interval_level": model.conformal.level,
         },
         own_runs=engine.own_runs,
+        caveats=caveats(evaluated.workload),
     )

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from advisor.advice.calibrated import calibrated_of
+from advisor.advice.caveats import caveats, precision_note
 from advisor.advice.entries import (
     basis_of,
     layout_of,
@@ -193,7 +194,8 @@ def _forecast(
         accelerators=accelerators,
         machines=machines,
         instance_type=instance_type,
-        assumptions=assumptions,
+        assumptions=(*assumptions, *precision_note(accelerator, workload, engine.catalog)),
+        caveats=caveats(workload),
         layout=layout_of(best, 0),
         steps=workload.steps,
         step_time_s=step,

@@ -14,6 +14,7 @@ from advisor.domain import Workload
 from advisor.zoo.lookup import find
 
 AMOUNTS: Final = ("tokens", "epochs", "steps", "samples")
+ADAPTED: Final = ("lora", "qlora")
 DEFAULT_RANK: Final = 16
 
 
@@ -69,6 +70,12 @@ class Job:
                 f"“{self.unit}” is not an amount of training.",
                 where="amount of training",
                 todo="Give tokens, epochs, steps or samples.",
+            )
+        if self.lora_rank != DEFAULT_RANK and self.tuning not in ADAPTED:
+            raise InvalidInputError(
+                f"rank {self.lora_rank:,} is given, but the job trains no adapters.",
+                where="rank",
+                todo="Say lora or qlora, or leave the rank out.",
             )
         amounts: dict[str, Any] = {self.unit: self.amount}
         return zoo.build_workload(

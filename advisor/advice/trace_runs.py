@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from advisor import zoo
-from advisor.advice.job import DEFAULT_RANK, Job
+from advisor.advice.job import ADAPTED, DEFAULT_RANK, Job
 from advisor.advice.machines import parse_machines
 from advisor.core.errors import InvalidInputError
 from advisor.search.own_runs import precision_of
@@ -116,7 +116,7 @@ def run_of_trace(trace: Trace, facts: RunFacts, catalog: Catalog, *, where: str 
         accelerator=catalog.accelerator_name(str(device)),
         accelerators=count,
     )
-    tuned = facts.tuning in ("lora", "qlora") and of_job
+    tuned = facts.tuning in ADAPTED and of_job
     layout = ";".join(
         part for part in (profile.parallelism, "tuning=lora" if tuned else "") if part
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from advisor.advice import Engine
 from advisor.advice.advise import advise as make_advice
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from advisor.domain.base import Noun
+
+ONLY_IF_ANY: Final = ("own_runs", "caveats")  # keys that an answer without them lacks
 
 
 def advise(options: argparse.Namespace) -> int:
@@ -96,8 +98,9 @@ def catalog(options: argparse.Namespace) -> int:
 
 def _print_json(noun: Noun) -> None:
     fields: dict[str, Any] = noun.model_dump(mode="json")
-    if fields.get("own_runs") is None:  # nobody gave any
-        fields.pop("own_runs", None)
+    for name in ONLY_IF_ANY:
+        if not fields.get(name):
+            fields.pop(name, None)
     print(json.dumps(fields, indent=1, allow_nan=False))  # noqa: T201 - this is the output
 
 

@@ -33,6 +33,7 @@ def show_advice(advice: Advice, limits: Constraints) -> None:
     """Print the picks with their reasons, and what was searched."""
     out = console()
     out.print(_job_line(advice.workload))
+    _show_caveats(out, advice.caveats)
     picks = Table("", "machines", "where", "market", "price dated", "USD", "90 %", "h", "90 %",
                   box=None)  # fmt: skip
     right(picks, 5, 7)
@@ -126,10 +127,16 @@ def _job_line(workload: Workload) -> str:
     )
 
 
+def _show_caveats(out: Console, caveats: tuple[str, ...]) -> None:
+    for caveat in caveats:
+        out.print(f"[yellow]caution: {escape(caveat)}[/yellow]")
+
+
 def show_forecast(forecast: Forecast, workload: Workload) -> None:
     """Print step, hours, memory and the layout."""
     out = console()
     out.print(_job_line(workload))
+    _show_caveats(out, forecast.caveats)
     machine = forecast.instance_type or "machine"
     out.print(escape(f"{forecast.machines:,} × {machine}: {forecast.accelerators:,g} × "
                      f"{forecast.accelerator}; {forecast.layout}"))  # fmt: skip

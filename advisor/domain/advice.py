@@ -31,3 +31,4 @@ class Advice(Noun):
     catalog: dict[str, str | int]
     predictor: dict[str, str | int | float]
     own_runs: OwnRuns | None = Field(default=None, description="None where none were given.")
+    caveats: tuple[str, ...] = Field(default=(), description="What the predictions leave out.")

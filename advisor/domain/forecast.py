@@ -19,6 +19,7 @@ class Forecast(Noun):
     machines: int = Field(ge=1)
     instance_type: str = Field(default="", description="Empty for a machine assumed, not chosen.")
     assumptions: tuple[str, ...] = ()
+    caveats: tuple[str, ...] = Field(default=(), description="What the prediction leaves out.")
     layout: Layout
     steps: int = Field(ge=1)
     step_time_s: Estimate

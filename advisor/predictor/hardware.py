@@ -82,3 +82,18 @@ def best_peak(facts: pd.DataFrame, wanted: np.ndarray | Precision) -> FloatArray
         peaks[lower] = np.where(np.isnan(peaks[lower]), peaks[lower + 1], peaks[lower])
     asked = np.broadcast_to(wanted, peaks.shape[1:])
     return np.select([asked == precision for precision in PRECISION_ORDER], list(peaks))
+
+
+def run_precision(facts: pd.DataFrame, accelerator: str, wanted: Precision) -> Precision:
+    """Return the precision whose peak `best_peak` takes on an accelerator, a row of `facts`.
+
+    Raises
+    ------
+    ValueError
+        If the accelerator has no published peak at all.
+    """
+    place = PRECISION_ORDER.index(wanted)
+    for name in (*PRECISION_ORDER[place::-1], *PRECISION_ORDER[place + 1 :]):
+        if not np.isnan(facts[f"peak_{name}_flops"].loc[accelerator]):
+            return name
+    raise ValueError(f"{accelerator} has no published peak")

@@ -23,6 +23,7 @@ from advisor.core.units import (
     round_significant,
     usd,
 )
+from advisor.predictor.hardware import run_precision
 from advisor.ui import basket
 from advisor.ui.cards import BASIS_BADGES, price_badge
 from advisor.ui.charts.bars import BarData, bill_bar, draw_bar, memory_bar, part_marks, step_bar
@@ -55,7 +56,7 @@ def show_plan(
     plan = make_plan(evaluated, row, engine, limits.deadline_h)
     _bar_of_actions(plan, key)
     basket.show_basket()
-    _title(plan, evaluated, result, row)
+    _title(plan, evaluated, result, row, engine)
     _figures(plan, evaluated, limits)
     left, right = st.columns([5, 3], gap="small")
     with left:
@@ -95,13 +96,14 @@ def link(key: str) -> str:
     return f"{base}?{urlencode(address_values() | {'plan': key}, doseq=True)}"
 
 
-def _title(plan: Plan, evaluated: Evaluated, result: Result, row: int) -> None:
+def _title(plan: Plan, evaluated: Evaluated, result: Result, row: int, engine: Engine) -> None:
     group = plan.cluster.groups[0]
+    facts, wanted = engine.catalog.accelerators, evaluated.workload.precision
     market = MARKET_TITLES[plan.offer.market].lower()
     st.markdown(f"# {plan.cluster}, {group.region}, {market}", anchors=False)
     st.markdown(
         f":gray[{plan.cluster.accelerators:g} × {group.accelerator} · {plan.layout} · "
-        f"{evaluated.workload.precision}]"
+        f"{run_precision(facts, group.accelerator, wanted)}]"
     )
     labels = pick_labels(result.picks)
     pick = f":blue-badge[{labels[row]}] " if row in labels else ""

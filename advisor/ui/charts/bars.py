@@ -43,7 +43,7 @@ def _bar(values: dict[str, float | None], text: Callable[[float], str], whole: f
     parts = []
     for name, value in values.items():
         share = (value or 0.0) / whole if whole > 0 else 0.0
-        said = "not available" if value is None else NONE if share < 5e-4 else text(value)
+        said = "not available" if value is None else text(value) if value > 0 else NONE
         parts.append(BarPart(name=name, value=value, text=said, share=share))
     return BarData(parts=tuple(parts), whole=whole)
 

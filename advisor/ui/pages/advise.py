@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from advisor.advice.advise import select
+from advisor.advice.caveats import caveats
 from advisor.advice.forecast import current_plan
 from advisor.advice.job import parse_job
 from advisor.core.errors import AdvisorError
@@ -74,17 +75,16 @@ def job_chips(workload: Workload) -> None:
     chips = [f":gray-badge[{plain(word)}]" for word in words]
     chips += [f":orange-badge[:material/help: Assumed: {plain(text)}]"
               for text in workload.assumptions]  # fmt: skip
+    chips += [f":red-badge[:material/warning: {plain(text)}]" for text in caveats(workload)]
     st.markdown(" ".join(chips))
 
 
-def today_plan(inputs: Inputs, workload: Workload) -> Plan | None:
+def today_plan(inputs: Inputs, workload: Workload, deadline_h: float | None) -> Plan | None:
     """Return the plan of today's set-up, or None; a set-up that cannot be read is said."""
     if not inputs.today.strip():
         return None
     try:
-        return current_plan(
-            inputs.today, workload, engine(), inputs.deadline_h, options=inputs.options
-        )
+        return current_plan(inputs.today, workload, engine(), deadline_h, options=inputs.options)
     except AdvisorError as error:
         notices.not_understood(error)
         return None
@@ -101,7 +101,7 @@ def show(inputs: Inputs) -> None:
     if "plan" in st.query_params:
         show_plan(st.query_params["plan"], table, result, limits, loaded)
     elif result.picks:
-        current = today_plan(inputs, table.workload)
+        current = today_plan(inputs, table.workload, limits.deadline_h)
         show_answer(Answer(table, result, limits, loaded, current))
     else:
         notices.nothing_feasible(table, limits)
