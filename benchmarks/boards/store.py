@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 
+from advisor import zoo
+from advisor.catalog.names import spelled
 from advisor.predictor.held_out import folds
 from advisor.predictor.model import StepTimeModel
 from advisor.predictor.point import PointModel
@@ -48,7 +50,9 @@ def _both(
         labels = frame[column].where(frame["source"] != not_tested, "")
         counts = labels.value_counts()
         tested = sorted(counts.index[(counts >= fewest) & (counts.index != "")])
-        held = leave_each_out(table, labels.to_numpy(str), tested)
+        named = {name: _named(name, column, context) for name in frame[column].unique()}
+        things = frame[column].map(named)
+        held = leave_each_out(table, labels.to_numpy(str), things.to_numpy(str), tested)
         yield from score(prefix + board, held, BARS[board])
 
 
@@ -63,18 +67,35 @@ def _scope(frame: pd.DataFrame, context: Context) -> tuple[pd.DataFrame, Trainin
     return kept.iloc[table.rows].reset_index(drop=True), table
 
 
-def leave_each_out(table: TrainingTable, labels: np.ndarray, tested: list[str]) -> HeldOut:
-    """Predict every tested group from all others.
+def _named(label: str, column: str, context: Context) -> str:
+    """Return what a label names, however its source spells it: ResNet50 is ResNet-50."""
+    if column == "accelerator":
+        return context.catalog.spellings.get(spelled(label), label)
+    known = zoo.named(label)
+    return known.name if known else spelled(label)
 
-    The point comes from leaving exactly one group out; the spread from a model that is fitted,
-    with its interval, without a tenth of the groups (the interval's own calibration needs
+
+def leave_each_out(
+    table: TrainingTable, labels: np.ndarray, things: np.ndarray, tested: list[str]
+) -> HeldOut:
+    """Predict every tested group from all that is not of its thing.
+
+    The point comes from leaving exactly one thing out; the spread from a model that is fitted,
+    with its interval, without a tenth of the things (the interval's own calibration needs
     sixteen fits, too many to repeat for every single group).
+
+    Parameters
+    ----------
+    labels, things : array of str, shape (n,)
+        Name of each run's group as its source spells it, and what that names.
+    tested : list of str
+        The labels to predict.
     """
     predicted = np.full(len(labels), np.nan)
     sigma = np.full(len(labels), np.nan)
-    dealt = np.where(np.isin(labels, tested), labels, "")
-    alone = [labels == label for label in tested]
-    dozens = [fold & (dealt != "") for fold in folds(dealt, COVERAGE_FOLDS)]
+    asked = np.isin(labels, tested)
+    alone = [things == thing for thing in np.unique(things[asked])]
+    dozens = [np.isin(things, things[fold & asked]) for fold in folds(things, COVERAGE_FOLDS)]
     dozens = [held for held in dozens if held.any()]
     # Whole processes: the fits hold the interpreter's lock most of the time.
     with Parallel(n_jobs=-1) as parallel:
@@ -84,7 +105,7 @@ def leave_each_out(table: TrainingTable, labels: np.ndarray, tested: list[str]) 
         predicted[held] = values
     for held, values in zip(dozens, spreads, strict=True):
         sigma[held] = values
-    scored = ~np.isnan(predicted)
+    scored = asked & ~np.isnan(predicted)
     return HeldOut(table.step_s[scored], predicted[scored], sigma[scored])
 
 
