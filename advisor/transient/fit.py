@@ -109,6 +109,35 @@ def fit_gpu_and_places(
     }
 
 
+def spread_of_places(
+    places: dict[str, Observed], of_gpu: PiecewiseHazard, design_effect: float = 1.0
+) -> float:
+    """Standard deviation over places of the logarithm of their factor on the hazard of a GPU.
+
+    By moments: revocations over those that the GPU lets expect at the same ages vary more than
+    counts do by chance; the rest lies between the places. With one place nothing is known of it: 0.
+
+    Parameters
+    ----------
+    places : dict
+        What was seen in each place.
+    of_gpu : PiecewiseHazard
+        Lifetime of the GPU over all places.
+    design_effect : float
+        Revocations that say as much as one that is independent of the others.
+    """
+    if len(places) < 2:
+        return 0.0
+    bounds = np.append(of_gpu.edges_s, np.inf)
+    rates = np.asarray(of_gpu.rates_per_s)
+    seen = np.array([one.revocations for one in places.values()])
+    expected = np.array([one.life_table(bounds)[1] @ rates for one in places.values()])
+    # Half an event keeps a place without any finite.
+    ratios = np.log((seen + 0.5) / (expected + 0.5))
+    by_chance = (1 / (seen / design_effect + 1)).mean()
+    return math.sqrt(max(0.0, float(ratios.var(ddof=1) - by_chance)))
+
+
 def _check_events(observed: Observed) -> None:
     if observed.revocations == 0:
         raise PredictionError(

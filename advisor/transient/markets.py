@@ -18,7 +18,12 @@ from scipy.special import ndtri
 
 from advisor.core.errors import InvalidInputError
 from advisor.core.units import HOUR_S, HOURS_PER_MONTH
-from advisor.transient.fit import fit_gpu_and_places, fit_piecewise, fit_weibull
+from advisor.transient.fit import (
+    fit_gpu_and_places,
+    fit_piecewise,
+    fit_weibull,
+    spread_of_places,
+)
 from advisor.transient.lifetime import Lifetime
 from advisor.transient.observed import Observed
 from advisor.transient.piecewise import PiecewiseHazard
@@ -144,12 +149,13 @@ def _measured(gpu: str, region: str, cap_s: float) -> KnownLifetime:
     places = observed_places(gpu)
     here = region in by_place
     seen = [places[region]] if here else list(places.values())
-    n, revocations = (sum(getattr(one, name) for one in seen) for name in ("n", "revocations"))
+    n = sum(one.n for one in seen)
+    revocations = sum(one.revocations for one in seen)
     where = region if here else f"{len(places)} other regions"
     seen_there = f"{n:,.0f} {gpu} of Google's cloud in {where}, {year}"
     return KnownLifetime(
         lifetime=(by_place[region] if here else of_gpu).capped(cap_s),
-        log_sigma=_log_sigma(revocations, 0.0 if here else _spread_of_places(gpu)),
+        log_sigma=math.hypot(_counted(revocations), 0.0 if here else _between_places(gpu)),
         basis=LifetimeBasis(
             kind="place" if here else "accelerator",
             accelerator=gpu,
@@ -162,17 +168,22 @@ def _measured(gpu: str, region: str, cap_s: float) -> KnownLifetime:
     )
 
 
-def _log_sigma(revocations: float, between: float) -> float:
-    """Spread of a rate counted from batches: fewer events than revocations, and places differ."""
+def _counted(revocations: float) -> float:
+    """Spread of the logarithm of a rate counted from batches: fewer events than revocations."""
     events = revocations / measured_together().design_effect
-    return math.hypot(1 / math.sqrt(events + 1), between)
+    return 1 / math.sqrt(events + 1)
 
 
-def _spread_of_places(gpu: str) -> float:
-    """Standard deviation over regions of the logarithm of the hazard of a day."""
-    _, by_place = _fitted(gpu)
-    day = [float(found.cumulative_hazard(PREEMPTIBLE_CAP_S)) for found in by_place.values()]
-    return float(np.std(np.log(day), ddof=1))
+@cache
+def _between_places(gpu: str) -> float:
+    """Spread of the logarithm of the hazard between regions; not below that of any known region.
+
+    Four regions may look alike by chance; a region never seen is not surer than one that was.
+    """
+    places = observed_places(gpu)
+    of_gpu, _ = _fitted(gpu)
+    spread = spread_of_places(places, of_gpu, measured_together().design_effect)
+    return max(spread, *(_counted(one.revocations) for one in places.values()))
 
 
 @cache

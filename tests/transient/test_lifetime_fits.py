@@ -17,18 +17,20 @@ from advisor.transient.fit import (
     fit_piecewise,
     fit_weibull,
     rate_bound,
+    spread_of_places,
 )
 from advisor.transient.history import kaplan_meier, lifetime_of_history, read_history
 from advisor.transient.lifetime import Exponential, Weibull
 from advisor.transient.observed import Observed
+from advisor.transient.piecewise import PiecewiseHazard
 from advisor.transient.together import fit_together, group_hazard, measured_together
 
 H = 3600.0
 HOURS = np.arange(24.0) * H
 
 
-def watched(life: Weibull | Exponential, n: int, until_s: float) -> Observed:
-    ages = life.sample(np.random.default_rng(1), n)
+def watched(life: Weibull | Exponential, n: int, until_s: float, seed: int = 1) -> Observed:
+    ages = life.sample(np.random.default_rng(seed), n)
     return Observed.of_times(np.minimum(ages, until_s), ages < until_s)
 
 
@@ -77,6 +79,24 @@ def test_a_life_table_loses_no_revocation_and_no_hour(ages_h: list[float], mask:
     events, exposure = seen.life_table(np.append(HOURS, np.inf))
     assert events.sum() == pytest.approx(gone.sum())
     assert exposure.sum() == pytest.approx(sum(ages_h) * H)
+
+
+def places(log_sigma: float, count: int = 60) -> dict[str, Observed]:
+    rng = np.random.default_rng(5)
+    factors = np.exp(log_sigma * rng.standard_normal(count))
+    return {
+        str(place): watched(Exponential(rate_per_s=factor / (20 * H)), 200, 24 * H, place)
+        for place, factor in enumerate(factors)
+    }
+
+
+def test_the_spread_between_places_comes_back_without_that_of_counting() -> None:
+    of_gpu = PiecewiseHazard(edges_s=tuple(HOURS), rates_per_s=(1 / (20 * H),) * len(HOURS))
+    assert spread_of_places(places(0.6), of_gpu) == pytest.approx(0.6, rel=0.2)
+    assert spread_of_places(places(0.0), of_gpu) < 0.1
+    # Where events come in batches, more of the same spread is chance.
+    assert spread_of_places(places(0.1), of_gpu, design_effect=20.0) == 0
+    assert spread_of_places(places(0.6, count=1), of_gpu) == 0
 
 
 def test_no_revocation_gives_a_bound_and_no_fit() -> None:
