@@ -40,19 +40,32 @@ def fit_exponential(observed: Observed) -> Exponential:
 
 
 def fit_weibull(observed: Observed) -> Weibull:
-    """Return the Weibull lifetime of highest likelihood, intervals included."""
+    """Return the Weibull lifetime of highest likelihood, intervals included.
+
+    Raises
+    ------
+    PredictionError
+        If no machine was revoked, or the likelihood has no maximum.
+    """
     start = 1 / fit_exponential(observed).rate_per_s
 
     def misfit(point: FloatArray) -> float:
         shape, scale = np.exp(np.clip(point, (-4, 0), (3, 40)))
         return -observed.log_likelihood(Weibull(shape=float(shape), scale_s=float(scale)))
 
-    found = minimize(
-        misfit,
-        [-0.5, math.log(start)],
-        method="Nelder-Mead",
-        options={"xatol": 1e-5, "fatol": 1e-6, "maxiter": 2000},
-    )
+    with np.errstate(invalid="ignore"):  # an endless likelihood is refused below
+        found = minimize(
+            misfit,
+            [-0.5, math.log(start)],
+            method="Nelder-Mead",
+            options={"xatol": 1e-5, "fatol": 1e-6, "maxiter": 2000},
+        )
+    if not (found.success and np.isfinite(found.fun)):
+        raise PredictionError(
+            f"no Weibull lifetime fits {observed.n:,.0f} machines best.",
+            where="observed lifetimes",
+            todo="Check the ages: a revocation at age 0 needs an interval.",
+        )
     shape, scale = np.exp(np.clip(found.x, (-4, 0), (3, 40)))
     return Weibull(shape=float(shape), scale_s=float(scale))
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # An event that a lifetime holds impossible costs much, but not everything.
 LEAST_CHANCE: Final = 1e-12
+# A stop at the start was in this time: clocks of histories tell seconds.
+CLOCK_S: Final = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +47,12 @@ class Observed:
                 where="observed lifetimes",
                 todo="Give at least one machine with start and stop.",
             )
+        if not (np.isfinite(self.from_s).all() and not np.isnan(self.to_s).any()):
+            raise InvalidInputError(
+                "an age is no number.",
+                where="observed lifetimes",
+                todo="Give the age of every machine in seconds.",
+            )
         if (self.from_s < 0).any() or (self.to_s < self.from_s).any():
             raise InvalidInputError(
                 "a lifetime is negative.",
@@ -54,9 +62,13 @@ class Observed:
 
     @classmethod
     def of_times(cls, lifetime_s: FloatArray, revoked: FloatArray) -> Self:
-        """Make observations of known ages; what was not revoked is right-censored."""
+        """Make observations of known ages; what was not revoked is right-censored.
+
+        An age of 0 is known to the second only: a front-loaded lifetime has no finite density
+        there.
+        """
         age = np.asarray(lifetime_s, float)
-        gone = np.where(np.asarray(revoked, bool), age, np.inf)
+        gone = np.where(np.asarray(revoked, bool), np.where(age == 0, CLOCK_S, age), np.inf)
         return cls(age, gone, np.ones(len(age)))
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime as dt
+import math
 
 import numpy as np
 import pandas as pd
@@ -78,7 +79,8 @@ def test_a_life_table_loses_no_revocation_and_no_hour(ages_h: list[float], mask:
     seen = Observed.of_times(np.array(ages_h) * H, gone)
     events, exposure = seen.life_table(np.append(HOURS, np.inf))
     assert events.sum() == pytest.approx(gone.sum())
-    assert exposure.sum() == pytest.approx(sum(ages_h) * H)
+    # One that is gone at once has lived for half a second of the first.
+    assert exposure.sum() == pytest.approx(sum(ages_h) * H, abs=0.5 * len(ages_h))
 
 
 def places(log_sigma: float, count: int = 60) -> dict[str, Observed]:
@@ -97,6 +99,43 @@ def test_the_spread_between_places_comes_back_without_that_of_counting() -> None
     # Where events come in batches, more of the same spread is chance.
     assert spread_of_places(places(0.1), of_gpu, design_effect=20.0) == 0
     assert spread_of_places(places(0.6, count=1), of_gpu) == 0
+
+
+def test_a_machine_gone_in_its_first_second_does_not_break_the_fit() -> None:
+    ages = Weibull(shape=0.6, scale_s=15 * H).sample(np.random.default_rng(2), 400)
+    gone = ages < 24 * H
+    ages = np.minimum(ages, 24 * H)
+    without = fit_weibull(Observed.of_times(ages, gone))
+    ages[0], gone[0] = 0.0, True
+    seen = Observed.of_times(ages, gone)
+    assert (seen.from_s[0], seen.to_s[0]) == (0.0, 1.0)
+    found = fit_weibull(seen)
+    assert found.shape == pytest.approx(without.shape, rel=0.05)
+    assert found.scale_s == pytest.approx(without.scale_s, rel=0.05)
+    assert np.isfinite(seen.log_likelihood(found))
+
+
+def test_a_history_with_equal_start_and_stop_has_a_lifetime() -> None:
+    rows = ["2026-01-01 00:00,2026-01-01 00:00"] + [
+        f"2026-01-01 00:00,2026-01-01 {hour:02}:00" for hour in range(1, 20)
+    ]
+    known = lifetime_of_history(read_history("\n".join(["start,stop", *rows])))
+    assert 0 < known.lifetime.survival(10 * H) < 1
+
+
+def test_a_likelihood_without_a_maximum_is_no_fit() -> None:
+    # Known to the instant 0, where the density of a front-loaded lifetime has no bound.
+    ages = np.array([0.0, H, 5 * H, 9 * H])
+    with pytest.raises(PredictionError, match="Weibull lifetime"):
+        fit_weibull(Observed(ages, ages, np.ones(4)))
+
+
+def test_ages_that_are_no_numbers_are_refused() -> None:
+    for ages in (np.array([math.nan]), np.array([math.inf])):
+        with pytest.raises(InvalidInputError, match="no number"):
+            Observed.of_times(ages, np.array([1]))
+    with pytest.raises(InvalidInputError, match="no number"):
+        Observed(np.array([1.0]), np.array([math.nan]), np.ones(1))
 
 
 def test_no_revocation_gives_a_bound_and_no_fit() -> None:
