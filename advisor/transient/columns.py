@@ -19,9 +19,8 @@ import pandas as pd
 from advisor.core.errors import InvalidInputError
 from advisor.core.units import HOUR_S
 from advisor.predictor.arrays import FloatArray
-from advisor.transient.interval import between_revocations_s
+from advisor.transient.interval import between_revocations_s, young_s
 from advisor.transient.law import NODES, finish_law
-from advisor.transient.lifetime import Lifetime
 from advisor.transient.markets import NO_DATA, KnownLifetime, known_lifetime
 from advisor.transient.renewal import RestartColumns, restart_moments
 from advisor.transient.together import group_hazard, measured_together
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from advisor.catalog import Catalog
 
 BLOCKS: Final = 14
-SHORTEST_INTERVAL_S: Final = 60.0
 # No measurement of today's machines is at hand; give your own where you know it.
 ASSUMED_WRITE_BYTES_PER_S: Final = 1e9
 NEEDED: Final = ("cloud", "region", "accelerator", "market", "machines", "training_h", "log_sigma",
@@ -192,7 +190,8 @@ def _by_lifetime(plans: pd.DataFrame) -> list[tuple[KnownLifetime, np.ndarray]]:
     order = np.argsort(codes, kind="stable")
     starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
     for rows in np.split(order, starts[1:]) if len(order) else []:
-        known = _cached(*keys.iloc[rows[0]])
+        *names, low, high = keys.iloc[rows[0]]
+        known = _cached(*names, None if math.isnan(low) else (low, high))
         if known is not None:
             groups.setdefault(known, []).append(rows)
     return [(known, np.concatenate(rows)) for known, rows in groups.items()]
@@ -200,10 +199,9 @@ def _by_lifetime(plans: pd.DataFrame) -> list[tuple[KnownLifetime, np.ndarray]]:
 
 @lru_cache(maxsize=4096)
 def _cached(
-    accelerator: str, cloud: str, region: str, market: str, low: float, high: float
+    accelerator: str, cloud: str, region: str, market: str, band: tuple[float, float] | None
 ) -> KnownLifetime | None:
     # A band knows neither GPU nor region: plans of one band are evaluated together.
-    band = None if math.isnan(low) else (low, high)
     known = known_lifetime(accelerator, cloud, region, market)
     return known or known_lifetime("", "", "", market, band)
 
@@ -211,7 +209,9 @@ def _cached(
 def _estimate(
     known: KnownLifetime, plans: _Inputs, deadline_h: float | None
 ) -> dict[str, FloatArray]:
-    interval_s = _interval_s(known.lifetime, plans)
+    age = plans.checkpoint_s + plans.work_s
+    between_s = between_revocations_s(known.lifetime, age, plans.times)
+    interval_s = young_s(plans.checkpoint_s, between_s, plans.work_s)
     parts = np.maximum(1.0, np.round(plans.work_s / interval_s))
     part_s = plans.work_s / parts + plans.checkpoint_s
     load_s = plans.checkpoint_s  # the last checkpoint is read as fast as it was written
@@ -241,11 +241,3 @@ def _estimate(
         "untouched": law.untouched,
         "interval_h": plans.work_s / parts / HOUR_S,
     }
-
-
-def _interval_s(lifetime: Lifetime, plans: _Inputs) -> FloatArray:
-    """Young's interval for the revocations that the job meets (doi:10.1145/361147.361115)."""
-    age = plans.checkpoint_s + plans.work_s
-    between = between_revocations_s(lifetime, age, plans.times)
-    young = np.sqrt(2 * plans.checkpoint_s * between)
-    return np.clip(young, np.minimum(SHORTEST_INTERVAL_S, plans.work_s), plans.work_s)

@@ -45,6 +45,18 @@ def group_between_s(job: SpotJob) -> float:
     return float(between_revocations_s(job.lifetime, age, job.group_times))
 
 
-def within_job(job: SpotJob, interval_s: float) -> float:
-    """Keep an interval between a second and the whole job."""
-    return float(np.clip(interval_s, min(SHORTEST_INTERVAL_S, job.work_s), job.work_s))
+def within_work(interval_s: Floats, work_s: Floats) -> FloatArray:
+    """Keep an interval [s] between a second and the whole work [s]."""
+    return np.clip(interval_s, np.minimum(SHORTEST_INTERVAL_S, work_s), work_s)
+
+
+def young_s(checkpoint_s: Floats, between_s: Floats, work_s: Floats) -> FloatArray:
+    """Young's interval [s]: the root of twice the checkpoint times the time between failures.
+
+    First order, for a checkpoint that is short against that time (Young 1974,
+    doi:10.1145/361147.361115); kept between a second and the whole work.
+
+    >>> float(young_s(50.0, 10_000.0, 36_000.0))
+    1000.0
+    """
+    return within_work(np.sqrt(2 * np.asarray(checkpoint_s) * between_s), work_s)

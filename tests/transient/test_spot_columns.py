@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from advisor.catalog import load
 from advisor.core.errors import InvalidInputError
 from advisor.transient import (
+    INTERVALS,
     NO_DATA,
     POLICIES,
     Draws,
@@ -95,6 +96,22 @@ def test_columns_agree_with_the_simulation_of_the_same_plans() -> None:
     assert checked == 25
 
 
+@pytest.mark.parametrize("checkpoint_bytes", [0.0, 1e6, 90e9, 1e15])
+def test_checkpoints_are_written_as_often_as_by_the_rule_of_one_job(
+    checkpoint_bytes: float,
+) -> None:
+    known = known_lifetime("H100", "aws", "us-east-1", "spot", (0.2, 1.0))
+    assert known is not None
+    write = checkpoint_bytes / 4 / 1e9
+    job = SpotJob(
+        work_s=12 * H, machines=4, lifetime=known.lifetime, usd_per_h=30.0,
+        overheads=Overheads(start_s=120.0, load_s=write, checkpoint_s=write),
+        common_share=measured_together().common_share,
+    )  # fmt: skip
+    parts = job.segments(INTERVALS["young"]().interval_s(job))
+    assert one(checkpoint_bytes=checkpoint_bytes)["interval_h"] == pytest.approx(12 / parts)
+
+
 def test_ten_thousand_plans_take_a_third_of_a_second() -> None:
     table = plans(10_000)
     spot_columns(table.head(50))
@@ -126,6 +143,24 @@ def test_a_market_without_data_says_so_and_keeps_its_bound() -> None:
     assert seen["basis"] == NO_DATA
     assert math.isnan(seen["expected_usd"])
     assert seen["least_usd"] == pytest.approx(4 * 30 * (12 + 120 / H))
+
+
+def test_a_market_is_looked_up_once_with_and_without_a_band(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[tuple[object, ...]] = []
+
+    def counting(*args: object) -> object:
+        asked.append(args)
+        return known_lifetime(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("advisor.transient.columns.known_lifetime", counting)
+    table = plans(40).assign(region="counted-1")
+    spot_columns(table)
+    first = len(asked)
+    assert first > 0
+    spot_columns(table)
+    assert len(asked) == first
 
 
 def test_the_basis_is_named_with_gpu_region_count_and_year() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import ClassVar
 
-from advisor.transient.interval import INTERVALS, group_between_s, within_job
+from advisor.transient.interval import INTERVALS, group_between_s, within_work
 from advisor.transient.job import SpotJob
 
 
@@ -20,7 +20,8 @@ class Daly:
         """See `IntervalRule`."""
         between, write = group_between_s(job), job.overheads.checkpoint_s
         if write >= 2 * between:
-            return within_job(job, between)
+            return float(within_work(between, job.work_s))
         ratio = write / (2 * between)
         first = math.sqrt(2 * write * between)
-        return within_job(job, first * (1 + math.sqrt(ratio) / 3 + ratio / 9) - write)
+        higher = first * (1 + math.sqrt(ratio) / 3 + ratio / 9) - write
+        return float(within_work(higher, job.work_s))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import ClassVar
 
-from advisor.transient.interval import INTERVALS, group_between_s, within_job
+from advisor.transient.interval import INTERVALS, group_between_s, young_s
 from advisor.transient.job import SpotJob
 
 
@@ -18,4 +17,4 @@ class Young:
 
     def interval_s(self, job: SpotJob) -> float:
         """See `IntervalRule`."""
-        return within_job(job, math.sqrt(2 * job.overheads.checkpoint_s * group_between_s(job)))
+        return float(young_s(job.overheads.checkpoint_s, group_between_s(job), job.work_s))
