@@ -130,10 +130,10 @@ def test_ticked_rows_a_card_and_dots_are_compared_and_the_link_reopens_them(
     other.get_by_role("link", name="Advise").click()
     wait_for_answer(other)
     expect(other.get_by_text("To compare: 3 of 5")).to_be_visible()
-    assert other.get_by_label("Deadline, h").input_value() == "72"
+    expect(other.get_by_label("Deadline, h")).to_have_value("72")
     page.get_by_role("button", name="Open plan").first.click()
     expect(page.get_by_text("One step", exact=True)).to_be_visible()
-    assert page.get_by_label("Deadline, h").input_value() == "72"
+    expect(page.get_by_label("Deadline, h")).to_have_value("72")
 
 
 def test_the_copied_link_gives_the_same_picks_elsewhere(new_page: Callable[..., Page]) -> None:
