@@ -85,12 +85,12 @@ class Predictor:
 
 def data_key(store: Store, catalog: Catalog) -> str:
     """Return what the predictor depends on: runs, accelerator and model facts, code, library."""
-    parts = (store.data_hash(), facts_hash(catalog), _code_hash(), sklearn.__version__)
+    parts = (store.data_hash(), facts_hash(catalog), code_hash(), sklearn.__version__)
     return hashlib.sha256("|".join(parts).encode()).hexdigest()
 
 
-def _code_hash() -> str:
-    """Hash the code and facts behind the columns: whoever changes them gets a new predictor."""
+def code_hash() -> str:
+    """Return a hash of the code and facts behind the columns: a change of them retrains."""
     rooms = (Path(__file__).parent, Path(zoo.__file__).parent)
     code = sorted(path for room in rooms for path in room.rglob("*.py"))
     facts = sorted((TABLES_DIR / "profiles").glob("model_facts*.csv"))

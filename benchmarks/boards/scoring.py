@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from scipy.special import ndtri
@@ -11,11 +11,16 @@ from scipy.special import ndtri
 from benchmarks.report import Row, at_most, within
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+    import pandas as pd
 
     from advisor.predictor.arrays import FloatArray
 
-COVERAGE_BAR = (0.87, 0.93)
+COVERAGE_BAR: Final = (0.87, 0.93)
+LEVEL: Final = 0.9
+GROUPS: Final = ("seen", "new scale", "new model", "new accelerator", "both new")
+LABELS: Final = ["source", "model", "family", "accelerator", "accelerators"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +30,51 @@ class HeldOut:
     measured: FloatArray
     predicted: FloatArray
     log_sigma: FloatArray | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """One board after its run: what was held out in plain words, and its predictions.
+
+    ``points`` are set where the runs are part of the project: `POINT_COLUMNS` of
+    `advisor.advice.boards`.
+    """
+
+    name: str
+    title: str
+    held_out: str
+    runs_of: str
+    held: HeldOut
+    bars: Mapping[str, float]
+    beside: Sequence[Row] = field(default=())
+    points: pd.DataFrame | None = None
+
+    def rows(self) -> list[Row]:
+        """Return all figures."""
+        return [*score(self.name, self.held, self.bars), *self.beside]
+
+
+def points(runs: pd.DataFrame, held: HeldOut, difficulty: np.ndarray) -> pd.DataFrame:
+    """Return held-out predictions beside what they are of, with the 90 % interval [s].
+
+    Parameters
+    ----------
+    runs : DataFrame, n rows
+        The runs, with the columns of the store.
+    held : HeldOut
+        Their predictions, with a spread.
+    difficulty : array of int, shape (n,)
+        What of every run the fit had seen, as in `advisor.predictor.difficulty`.
+    """
+    spread = np.zeros(len(runs)) if held.log_sigma is None else held.log_sigma
+    half = np.exp(ndtri(0.5 + LEVEL / 2) * spread)
+    return runs[LABELS].assign(
+        group=np.array(GROUPS)[difficulty.astype(int)],
+        measured_s=held.measured,
+        predicted_s=held.predicted,
+        low_s=held.predicted / half,
+        high_s=held.predicted * half,
+    )
 
 
 def score(board: str, held: HeldOut, bars: Mapping[str, float] | None = None) -> list[Row]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -14,14 +15,13 @@ from advisor.predictor.held_out import folds
 from advisor.predictor.model import StepTimeModel
 from advisor.predictor.point import PointModel
 from advisor.predictor.training import TrainingTable, training_table
-from benchmarks.boards.scoring import HeldOut, score
+from benchmarks.boards.scoring import HeldOut, Scored, points
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.predictor.arrays import FloatArray
     from benchmarks.boards.context import Context
-    from benchmarks.report import Row
 
 LEFT_OUT: Final = ("moe", "recommender", "speech")
 MOST_SIA_RUNS: Final = 150
@@ -30,21 +30,35 @@ BARS: Final = {
     "store_gpu": {"median_ape": 20.0, "mape": 36.0},
 }
 COVERAGE_FOLDS: Final = 10
+THINGS: Final = {
+    "model": ("model", "Models"),
+    "accelerator": ("type of accelerator", "Accelerators"),
+}
 
 
-def store_model(context: Context) -> Iterator[Row]:
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Predictions of what was left out: which rows they are of, and what the fits had seen."""
+
+    held: HeldOut
+    scored: np.ndarray
+    difficulty: np.ndarray
+
+
+def store_model(context: Context) -> Iterator[Scored]:
     """Leave one model out (models with at least 20 runs; timm's only in training)."""
     yield from _both(context, "store_model", "model", fewest=20, not_tested="timm")
 
 
-def store_gpu(context: Context) -> Iterator[Row]:
+def store_gpu(context: Context) -> Iterator[Scored]:
     """Leave one accelerator type out (types with at least 30 runs)."""
     yield from _both(context, "store_gpu", "accelerator", fewest=30, not_tested="")
 
 
 def _both(
     context: Context, board: str, column: str, *, fewest: int, not_tested: str
-) -> Iterator[Row]:
+) -> Iterator[Scored]:
+    thing, plural = THINGS[column]
     for prefix, runs in (("", context.all_runs), ("shipped.", context.shipped_runs)):
         frame, table = _scope(runs, context)
         labels = frame[column].where(frame["source"] != not_tested, "")
@@ -52,8 +66,16 @@ def _both(
         tested = sorted(counts.index[(counts >= fewest) & (counts.index != "")])
         named = {name: _named(name, column, context) for name in frame[column].unique()}
         things = frame[column].map(named)
-        held = leave_each_out(table, labels.to_numpy(str), things.to_numpy(str), tested)
-        yield from score(prefix + board, held, BARS[board])
+        left = leave_each_out(table, labels.to_numpy(str), things.to_numpy(str), tested)
+        yield Scored(
+            name=prefix + board,
+            title=f"{plural} that were never measured",
+            held_out=f"one {thing}, under all its names",
+            runs_of="runs shipped with the project" if prefix else "all public runs",
+            held=left.held,
+            bars=BARS[board],
+            points=points(frame[left.scored], left.held, left.difficulty) if prefix else None,
+        )
 
 
 def _scope(frame: pd.DataFrame, context: Context) -> tuple[pd.DataFrame, TrainingTable]:
@@ -77,7 +99,7 @@ def _named(label: str, column: str, context: Context) -> str:
 
 def leave_each_out(
     table: TrainingTable, labels: np.ndarray, things: np.ndarray, tested: list[str]
-) -> HeldOut:
+) -> LeftOut:
     """Predict every tested group from all that is not of its thing.
 
     The point comes from leaving exactly one thing out; the spread from a model that is fitted,
@@ -103,10 +125,12 @@ def leave_each_out(
         spreads = parallel(delayed(_spread)(table, held) for held in dozens)
     for held, values in zip(alone, points, strict=True):
         predicted[held] = values
-    for held, values in zip(dozens, spreads, strict=True):
-        sigma[held] = values
+    difficulty = np.zeros(len(labels), dtype=int)
+    for held, (values, hard) in zip(dozens, spreads, strict=True):
+        sigma[held], difficulty[held] = values, hard
     scored = asked & ~np.isnan(predicted)
-    return HeldOut(table.step_s[scored], predicted[scored], sigma[scored])
+    held_out = HeldOut(table.step_s[scored], predicted[scored], sigma[scored])
+    return LeftOut(held_out, scored, difficulty[scored])
 
 
 def _point(table: TrainingTable, held: np.ndarray) -> FloatArray:
@@ -114,7 +138,8 @@ def _point(table: TrainingTable, held: np.ndarray) -> FloatArray:
     return model.predict(table.jobs.take(held))[0].total_s
 
 
-def _spread(table: TrainingTable, held: np.ndarray) -> FloatArray:
+def _spread(table: TrainingTable, held: np.ndarray) -> tuple[FloatArray, np.ndarray]:
     known = table.take(~held)
     model = StepTimeModel.fit(known.jobs, known.step_s, known.config, known.source)
-    return model.predict(table.jobs.take(held)).log_sigma
+    prediction = model.predict(table.jobs.take(held))
+    return prediction.log_sigma, prediction.difficulty

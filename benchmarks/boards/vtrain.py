@@ -11,7 +11,7 @@ from joblib import Parallel, delayed
 from advisor.predictor.model import StepTimeModel
 from advisor.predictor.training import training_table
 from benchmarks.boards.context import stack
-from benchmarks.boards.scoring import HeldOut, score
+from benchmarks.boards.scoring import HeldOut, Scored
 from benchmarks.report import Row
 
 if TYPE_CHECKING:
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from benchmarks.boards.context import Context
 
 BARS: Final = {"vtrain_single": 2.0, "vtrain_multi": 8.0}
+TITLES: Final = {
+    "vtrain_single": "Language models on one machine of A100",
+    "vtrain_multi": "Language models on 64 to 512 A100",
+}
 # As published for the full public sets of 1,440 and 109 rows.
 PEERS: Final = {
     "vtrain_single": {"vtrain": 8.4, "calculon": 38.9, "llm_analysis": 59.9,
@@ -33,12 +37,12 @@ PEERS: Final = {
 }  # fmt: skip
 
 
-def vtrain_single(context: Context) -> Iterator[Row]:
+def vtrain_single(context: Context) -> Iterator[Scored]:
     """Single node, 2 to 8 A100."""
     yield from _board(context, "vtrain_single")
 
 
-def vtrain_multi(context: Context) -> Iterator[Row]:
+def vtrain_multi(context: Context) -> Iterator[Scored]:
     """64 to 512 A100."""
     yield from _board(context, "vtrain_multi")
 
@@ -74,7 +78,7 @@ def read_vtrain(path: Path) -> pd.DataFrame:
     )
 
 
-def _board(context: Context, board: str) -> Iterator[Row]:
+def _board(context: Context, board: str) -> Iterator[Scored]:
     frame = read_vtrain(context.reference / "data" / "boards" / f"{board}.csv")
     own = training_table(frame, context.catalog)
     group = (frame["hidden"].astype(str) + "x" + frame["layers"].astype(str)).to_numpy()[own.rows]
@@ -87,10 +91,16 @@ def _board(context: Context, board: str) -> Iterator[Row]:
     )
     for held, prediction in zip(groups, predictions, strict=True):
         predicted[held], sigma[held] = prediction.step_s, prediction.log_sigma
-    yield from score(board, HeldOut(own.step_s, predicted, sigma), {"mape": BARS[board]})
-    yield Row(f"{board}.n_refused", float(len(frame) - len(own.rows)), "rows")
-    for peer, value in PEERS[board].items():
-        yield Row(f"peer.{peer}.{board}.mape", value, "%")
+    peers = [Row(f"peer.{peer}.{board}.mape", value, "%") for peer, value in PEERS[board].items()]
+    yield Scored(
+        name=board,
+        title=TITLES[board],
+        held_out="language models of one width and depth",
+        runs_of="public runs of vTrain",
+        held=HeldOut(own.step_s, predicted, sigma),
+        bars={"mape": BARS[board]},
+        beside=[Row(f"{board}.n_refused", float(len(frame) - len(own.rows)), "rows"), *peers],
+    )
 
 
 def _predict(training: TrainingTable, jobs: Jobs) -> Prediction:
