@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -48,3 +49,14 @@ def engine(engine_data_dir: Path) -> Engine:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ADVISOR_DATA_DIR", str(engine_data_dir))
         return Engine.open()
+
+
+@pytest.fixture
+def engine_copy(
+    engine: Engine, engine_data_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """A data directory of one test's own, seeded and trained: what it keeps is for itself."""
+    path = tmp_path / "engine"
+    shutil.copytree(engine_data_dir, path)
+    monkeypatch.setenv("ADVISOR_DATA_DIR", str(path))
+    return path

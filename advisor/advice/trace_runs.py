@@ -71,6 +71,59 @@ class RunFacts:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What a trace and the facts beside it say together."""
+
+    model: str | None
+    architecture: Architecture | None
+    of_job: bool
+    size: int | None
+    batch: float | None
+    device: str | None
+    count: float | None
+    step_time_s: float | None
+
+    def missing(self) -> tuple[str, ...]:
+        needed = {
+            "the model": self.model,
+            "the global batch": self.batch,
+            "the accelerator": self.device,
+            "the number of accelerators": self.count,
+            "a step time": self.step_time_s,
+        }
+        return tuple(what for what, value in needed.items() if not value)
+
+
+def missing_facts(trace: Trace, facts: RunFacts) -> tuple[str, ...]:
+    """Return what neither a trace nor the facts say of a run, in the words of `OPTIONS`.
+
+    Raises
+    ------
+    InvalidInputError
+        If the model of the facts is not known.
+    """
+    return _known(trace, facts).missing()
+
+
+def _known(trace: Trace, facts: RunFacts) -> _Known:
+    model, architecture = _model_of(trace, facts)
+    of_job = architecture is not None and architecture == _architecture(facts.model)
+    size = trace.sequence_length or (facts.sample_size if of_job else None)
+    if size is None and architecture is not None:
+        size = architecture.default_sample_size
+    return _Known(
+        model=model,
+        architecture=architecture,
+        of_job=of_job,
+        size=size,
+        batch=samples_of(trace, size) or facts.global_batch,
+        device=trace.gpu_name or facts.accelerator,
+        count=trace.gpus or facts.accelerators,
+        step_time_s=trace.step_time_s,
+    )
+
+
 def run_of_trace(trace: Trace, facts: RunFacts, catalog: Catalog, *, where: str = "") -> Profile:
     """Return a trace as a measured run.
 
@@ -92,31 +145,16 @@ def run_of_trace(trace: Trace, facts: RunFacts, catalog: Catalog, *, where: str 
         If model, global batch, accelerator, their number or a step time are not known, or the
         accelerator is not in the catalog; the message says which option to give.
     """
-    model, architecture = _model_of(trace, facts)
-    device, count = trace.gpu_name or facts.accelerator, trace.gpus or facts.accelerators
-    of_job = architecture is not None and architecture == _architecture(facts.model)
-    size = trace.sequence_length or (facts.sample_size if of_job else None)
-    if size is None and architecture is not None:
-        size = architecture.default_sample_size
-    batch = samples_of(trace, size) or facts.global_batch
-    _ask_for_missing(
-        {
-            "the model": model,
-            "the global batch": batch,
-            "the accelerator": device,
-            "the number of accelerators": count,
-            "a step time": trace.step_time_s,
-        },
-        trace,
-        where,
-    )
+    known = _known(trace, facts)
+    _ask_for_missing(known.missing(), trace, where)
+    architecture, size, count = known.architecture, known.size, known.count
     profile = trace.to_profile(
-        model=str(model),
+        model=str(known.model),
         family=_family(trace, architecture),
-        accelerator=catalog.accelerator_name(str(device)),
+        accelerator=catalog.accelerator_name(str(known.device)),
         accelerators=count,
     )
-    tuned = facts.tuning in ADAPTED and of_job
+    tuned = facts.tuning in ADAPTED and known.of_job
     layout = ";".join(
         part for part in (profile.parallelism, "tuning=lora" if tuned else "") if part
     )
@@ -124,7 +162,7 @@ def run_of_trace(trace: Trace, facts: RunFacts, catalog: Catalog, *, where: str 
         update={
             **_shape(architecture, size),
             "parallelism": layout,
-            "global_batch": batch,
+            "global_batch": known.batch,
             "sample_size": size,
             "precision": precision_of(trace.precision or "") or facts.precision or "",
             "nodes": trace.nodes or _nodes(facts, count),
@@ -225,8 +263,7 @@ def _nodes(facts: RunFacts, count: float | None) -> int | None:
     return facts.nodes if count == facts.accelerators else None
 
 
-def _ask_for_missing(needed: dict[str, object], trace: Trace, where: str) -> None:
-    missing = [what for what, value in needed.items() if not value]
+def _ask_for_missing(missing: tuple[str, ...], trace: Trace, where: str) -> None:
     if not missing:
         return
     options = list(dict.fromkeys(OPTIONS[what] for what in missing if OPTIONS[what]))

@@ -117,6 +117,16 @@ class Store(PlanMethods, EditMethods, BackupMethods):
         with self._reading() as connection:
             return runs.select_frame(connection, where)
 
+    def measured_runs(self, **where: runs.Wanted) -> list[Profile]:
+        """Return measured runs as nouns, ordered by content hash; conditions as in `profiles`.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such column.
+        """
+        return profiles_of(self.profiles(**where), None)
+
     def count(self, **where: runs.Wanted) -> int:
         """Return the number of measured runs in use; conditions as in `profiles`.
 

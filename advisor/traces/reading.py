@@ -60,8 +60,16 @@ def read(
     return _guarded(source, _reader(source).read)
 
 
-def read_all(file: File, name: str = "", *, limits: Limits = DEFAULT_LIMITS) -> tuple[Trace, ...]:
+def read_all(
+    file: File,
+    name: str = "",
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    progress: Progress | None = None,
+) -> tuple[Trace, ...]:
     """Read a file that may hold several runs, such as a table; other files hold one.
+
+    Parameters as of `read`.
 
     Raises
     ------
@@ -70,7 +78,7 @@ def read_all(file: File, name: str = "", *, limits: Limits = DEFAULT_LIMITS) -> 
     """
     if isinstance(file, str | Path) and Path(file).is_dir():
         return (read_directory(file, limits=limits),)
-    source = source_of(file, name, limits)
+    source = source_of(file, name, limits, progress)
     if _is_archive(source):
         return (_read_archive(source),)
     reader = _reader(source)

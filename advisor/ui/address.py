@@ -23,6 +23,7 @@ def widget_values(inputs: Inputs) -> dict[str, object]:
         "machines": inputs.machines,
         "retries": inputs.retries,
         "today": inputs.today,
+        "runs": list(inputs.runs),
     }
 
 

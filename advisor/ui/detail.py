@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 import pandas as pd
 import streamlit as st
 
+from advisor.advice.calibrated import sentence
 from advisor.advice.flips import flips
 from advisor.advice.plans import make_plan, row_of_key
 from advisor.core.units import (
@@ -112,6 +113,9 @@ def _title(plan: Plan, evaluated: Evaluated, result: Result, row: int, engine: E
         f":orange-badge[{flag.replace('_', ' ')}]" for flag in plan.offer.flags if flag != "stale"
     )
     st.markdown(f"{pick}{outside}{BASIS_BADGES[plan.cost_usd.basis]} {price_badge(plan)} {flags}")
+    if plan.calibrated is not None:
+        said = sentence(plan.calibrated, plan.hours.value)
+        st.markdown(f":blue[:material/tune:] {plain(said[:1].upper() + said[1:])}.")
 
 
 def _figures(plan: Plan, evaluated: Evaluated, limits: Constraints) -> None:

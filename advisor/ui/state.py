@@ -21,6 +21,8 @@ from advisor.ui.theme import FAMILIES
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from advisor.domain import Profile
+
 SAMPLES: Final = {
     "Llama-2-7B, 10 B tokens": "Llama-2-7B · 10 B tokens · sequence 4,096 · batch 1,024",
     "ResNet-50, ImageNet, 90 epochs": "ResNet-50 · 90 epochs · resolution 224 · batch 256",
@@ -60,10 +62,43 @@ def measured() -> Measured:
     return Measured.load(engine())
 
 
-@st.cache_resource(max_entries=16, show_spinner="Searching machines, counts and layouts …")
-def evaluated(job: Job, options: SearchOptions) -> Evaluated:
+def calibrated(job: Job, runs: Sequence[Profile] = ()) -> Engine:
+    """Return the engine whose predictions the user's runs calibrate; without runs as it is."""
+    return _calibrated(job, _hashes(runs), runs) if runs else engine()
+
+
+def evaluated(job: Job, options: SearchOptions, runs: Sequence[Profile] = ()) -> Evaluated:
     """Return the evaluated table of a job; constraints only filter it."""
-    loaded = engine()
+    return _evaluated(job, options, _hashes(runs), runs)
+
+
+def learn_again() -> None:
+    """Forget what was trained and what was predicted with it, here and for everybody."""
+    for cached in (engine, measured, _calibrated, _evaluated):
+        cached.clear()
+
+
+def _hashes(runs: Sequence[Profile]) -> tuple[str, ...]:
+    return tuple(run.content_hash for run in runs)
+
+
+@st.cache_resource(max_entries=16, show_spinner="Calibrating by your runs …")
+def _calibrated(
+    job: Job,
+    hashes: tuple[str, ...],  # noqa: ARG001 - the runs in the key of the cache
+    _runs: Sequence[Profile],
+) -> Engine:
+    return engine().calibrated(_runs, job.workload())
+
+
+@st.cache_resource(max_entries=16, show_spinner="Searching machines, counts and layouts …")
+def _evaluated(
+    job: Job,
+    options: SearchOptions,
+    hashes: tuple[str, ...],  # noqa: ARG001 - the runs in the key of the cache
+    _runs: Sequence[Profile],
+) -> Evaluated:
+    loaded = calibrated(job, _runs)
     return evaluate(job.workload(), loaded.catalog, loaded.predictor, options)
 
 
@@ -82,6 +117,7 @@ class Inputs:
     machines: int | None = DEFAULT_MACHINES
     retries: int = 0
     today: str = ""
+    runs: tuple[str, ...] = ()
 
     @property
     def parsed(self) -> Job:
@@ -153,6 +189,7 @@ def inputs_of(values: Mapping[str, object]) -> Inputs:
         machines=int(_positive(values, "machines") or defaults.machines or 0) or None,
         retries=int(min(_positive(values, "retries") or 0, MOST_RETRIES)),
         today=str(values.get("today") or ""),
+        runs=_run_keys(values.get("runs")),
     )
 
 
@@ -164,7 +201,7 @@ def session_values() -> dict[str, object]:
 def address_values() -> dict[str, object]:
     """Return the values of the page's address; choices of several as lists."""
     params = st.query_params
-    many = ("markets", "clouds", "areas", "families", "compare")
+    many = ("markets", "clouds", "areas", "families", "compare", "runs")
     return {name: params.get_all(name) if name in many else params[name] for name in params}
 
 
@@ -174,6 +211,11 @@ def _many(
     given = values.get(name)
     chosen = given if isinstance(given, list) else ()
     return tuple(value for value in chosen if value in known) or fallback
+
+
+def _run_keys(given: object) -> tuple[str, ...]:
+    keys = given if isinstance(given, list) else ()
+    return tuple(dict.fromkeys(str(key) for key in keys))
 
 
 def _positive(values: Mapping[str, object], name: str) -> float | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from advisor.advice import Engine
 from advisor.advice.advise import select
 from advisor.advice.caveats import caveats
 from advisor.advice.forecast import current_plan
@@ -11,7 +12,7 @@ from advisor.advice.job import parse_job
 from advisor.core.errors import AdvisorError
 from advisor.core.units import count
 from advisor.domain import Plan, Workload
-from advisor.ui import notices, sidebar
+from advisor.ui import calibration, notices, sidebar
 from advisor.ui.answer import Answer, show_answer, show_chart
 from advisor.ui.detail import show_plan
 from advisor.ui.state import (
@@ -21,7 +22,6 @@ from advisor.ui.state import (
     Inputs,
     clouds_of,
     engine,
-    evaluated,
     inputs_of,
     session_values,
 )
@@ -79,12 +79,14 @@ def job_chips(workload: Workload) -> None:
     st.markdown(" ".join(chips))
 
 
-def today_plan(inputs: Inputs, workload: Workload, deadline_h: float | None) -> Plan | None:
+def today_plan(
+    inputs: Inputs, workload: Workload, loaded: Engine, deadline_h: float | None
+) -> Plan | None:
     """Return the plan of today's set-up, or None; a set-up that cannot be read is said."""
     if not inputs.today.strip():
         return None
     try:
-        return current_plan(inputs.today, workload, engine(), deadline_h, options=inputs.options)
+        return current_plan(inputs.today, workload, loaded, deadline_h, options=inputs.options)
     except AdvisorError as error:
         notices.not_understood(error)
         return None
@@ -92,16 +94,17 @@ def today_plan(inputs: Inputs, workload: Workload, deadline_h: float | None) -> 
 
 def show(inputs: Inputs) -> None:
     """Draw the answer to the inputs, or the plan that the address names."""
-    loaded = engine()
-    table = evaluated(inputs.parsed, inputs.options)
+    answer = calibration.answer_to(inputs)
+    loaded, table = answer.engine, answer.table
     limits = inputs.limits(clouds_of(loaded))
     result = select(table, limits)
     with st.sidebar:
         sidebar.account(table, result)
+    calibration.show_runs(inputs, answer)
     if "plan" in st.query_params:
         show_plan(st.query_params["plan"], table, result, limits, loaded)
     elif result.picks:
-        current = today_plan(inputs, table.workload, limits.deadline_h)
+        current = today_plan(inputs, table.workload, loaded, limits.deadline_h)
         show_answer(Answer(table, result, limits, loaded, current))
     else:
         notices.nothing_feasible(table, limits)
@@ -109,6 +112,7 @@ def show(inputs: Inputs) -> None:
 
 
 first_visit()
+calibration.agree_with_address()
 with st.sidebar:
     sidebar.constraints()
 try:

@@ -6,10 +6,10 @@ import streamlit as st
 
 from advisor.advice.advise import select
 from advisor.core.errors import AdvisorError
-from advisor.ui import basket, notices
+from advisor.ui import basket, calibration, notices
 from advisor.ui.address import Address, address_of, current_inputs, write_address
 from advisor.ui.side_by_side import find_plans, show_comparison
-from advisor.ui.state import Inputs, clouds_of, engine, evaluated
+from advisor.ui.state import Inputs, clouds_of
 from advisor.ui.text import plain
 
 
@@ -30,12 +30,14 @@ def nothing_chosen() -> None:
 
 def show(inputs: Inputs, keys: list[str], address: Address) -> None:
     """Draw the plans side by side; those that are no more are named."""
-    loaded = engine()
-    table = evaluated(inputs.parsed, inputs.options)
+    answer = calibration.answer_to(inputs)
+    loaded, table = answer.engine, answer.table
     limits = inputs.limits(clouds_of(loaded))
     found = find_plans(keys, table, select(table, limits), loaded, limits.deadline_h)
     st.markdown("# Compare plans", anchors=False)
     st.markdown(f":gray[{plain(inputs.job)}]")
+    if inputs.runs:
+        calibration.show_runs(inputs, answer)
     for key in keys:
         if key not in {one.key for one in found}:
             _gone(key)
