@@ -33,6 +33,20 @@ def at_most(name: str, value: float, unit: str, bar: float | None) -> Row:
     return Row(name, value, unit, f"<= {bar:g}", bool(math.isfinite(value) and value <= bar))
 
 
+def below(name: str, value: float, unit: str, bar: float | None) -> Row:
+    """Return a row whose value should be less than `bar`."""
+    if bar is None:
+        return Row(name, value, unit)
+    return Row(name, value, unit, f"< {bar:.4g}", value < bar)
+
+
+def at_least(name: str, value: float, unit: str, bar: float | None) -> Row:
+    """Return a row whose value should not fall below `bar`."""
+    if bar is None:
+        return Row(name, value, unit)
+    return Row(name, value, unit, f">= {bar:g}", value >= bar)
+
+
 def within(name: str, value: float, unit: str, low: float, high: float) -> Row:
     """Return a row whose value should lie between two bars."""
     return Row(name, value, unit, f"{low:g} to {high:g}", bool(low <= value <= high))

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from advisor.catalog import Catalog
     from advisor.domain import Profile, Workload
     from advisor.predictor.arrays import FloatArray
-    from advisor.predictor.model import StepTimeModel
+    from advisor.predictor.model import Prediction, StepTimeModel
+    from advisor.predictor.own_runs import OwnRunsTable
 
 DEFAULT_PRECISION: Final[Precision] = "bf16"
 
@@ -47,20 +48,30 @@ def calibration_of(
     job : Workload, optional
         The job asked for: its model may be one that only its configuration describes.
     """
+    table, prediction = described(runs, model, catalog, job)
+    return Calibration.fit(table, prediction, model.components)
+
+
+def described(
+    runs: Sequence[Profile], model: StepTimeModel, catalog: Catalog, job: Workload | None = None
+) -> tuple[OwnRunsTable, Prediction]:
+    """Return runs as the jobs that the search would state, and what is predicted for them.
+
+    Parameters are those of `calibration_of`; runs given twice count once.
+    """
     distinct = list({run.content_hash: run for run in runs}.values())
     workloads = [workload_of(run, job) for run in distinct]
     models = [None if workload is None else workload.model for workload in workloads]
     table = own_runs_table(distinct, models, catalog)
     known = dict(zip((run.content_hash for run in distinct), workloads, strict=True))
-    described = [
+    blocks = [
         _candidates(run, known[run.content_hash], table.jobs.take(np.array([row])), model)
         for row, run in enumerate(table.profiles)
     ]
-    jobs = Jobs.concatenate([table.jobs.take(np.array([], dtype=int)), *described])
+    jobs = Jobs.concatenate([table.jobs.take(np.array([], dtype=int)), *blocks])
     prediction = model.predict(jobs)
-    chosen = _fastest(prediction.step_s, [len(block) for block in described])
-    table = replace(table, jobs=jobs.take(chosen))
-    return Calibration.fit(table, prediction.take(chosen), model.components)
+    chosen = _fastest(prediction.step_s, [len(block) for block in blocks])
+    return replace(table, jobs=jobs.take(chosen)), prediction.take(chosen)
 
 
 def workload_of(run: Profile, job: Workload | None = None) -> Workload | None:

@@ -22,20 +22,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Context:
-    """Sources of the boards; tables are read once."""
-
-    reference: Path
+class Shipped:
+    """What the project itself has: the catalog and the measured runs; tables are read once."""
 
     @functools.cached_property
     def catalog(self) -> Catalog:
         """The shipped catalog."""
         return load()
-
-    @functools.cached_property
-    def all_runs(self) -> pd.DataFrame:
-        """Every measured run of the reference data."""
-        return read_measured_runs(self.reference / "data" / "measured_runs.csv")
 
     @functools.cached_property
     def shipped_runs(self) -> pd.DataFrame:
@@ -49,6 +42,18 @@ class Context:
     def shipped(self) -> TrainingTable:
         """The training table of the shipped runs."""
         return training_table(self.shipped_runs, self.catalog)
+
+
+@dataclass(frozen=True)
+class Context(Shipped):
+    """Sources of the boards: what the project has, and the reference data beside it."""
+
+    reference: Path
+
+    @functools.cached_property
+    def all_runs(self) -> pd.DataFrame:
+        """Every measured run of the reference data."""
+        return read_measured_runs(self.reference / "data" / "measured_runs.csv")
 
 
 def stack(first: TrainingTable, second: TrainingTable) -> TrainingTable:

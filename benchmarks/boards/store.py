@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.predictor.arrays import FloatArray
-    from benchmarks.boards.context import Context
+    from benchmarks.boards.context import Context, Shipped
 
 LEFT_OUT: Final = ("moe", "recommender", "speech")
 MOST_SIA_RUNS: Final = 150
@@ -60,12 +60,10 @@ def _both(
 ) -> Iterator[Scored]:
     thing, plural = THINGS[column]
     for prefix, runs in (("", context.all_runs), ("shipped.", context.shipped_runs)):
-        frame, table = _scope(runs, context)
-        labels = frame[column].where(frame["source"] != not_tested, "")
-        counts = labels.value_counts()
-        tested = sorted(counts.index[(counts >= fewest) & (counts.index != "")])
-        named = {name: _named(name, column, context) for name in frame[column].unique()}
-        things = frame[column].map(named)
+        frame, table = scope(runs, context)
+        labels, tested = tested_labels(frame, column, fewest=fewest, not_tested=not_tested)
+        known = {name: named(name, column, context) for name in frame[column].unique()}
+        things = frame[column].map(known)
         left = leave_each_out(table, labels.to_numpy(str), things.to_numpy(str), tested)
         yield Scored(
             name=prefix + board,
@@ -78,7 +76,16 @@ def _both(
         )
 
 
-def _scope(frame: pd.DataFrame, context: Context) -> tuple[pd.DataFrame, TrainingTable]:
+def tested_labels(
+    frame: pd.DataFrame, column: str, *, fewest: int, not_tested: str
+) -> tuple[pd.Series, list[str]]:
+    """Return the label of every run, empty where its source is not tested, and those to test."""
+    labels = frame[column].where(frame["source"] != not_tested, "")
+    counts = labels.value_counts()
+    return labels, sorted(counts.index[(counts >= fewest) & (counts.index != "")])
+
+
+def scope(frame: pd.DataFrame, context: Shipped) -> tuple[pd.DataFrame, TrainingTable]:
     """Return the runs with FLOPs, batch and peak; Sia's thinned to 150 per job and accelerator."""
     kept = frame[~frame["family"].isin(LEFT_OUT)]
     sia = kept["source"] == "sia-sosp23"
@@ -89,7 +96,7 @@ def _scope(frame: pd.DataFrame, context: Context) -> tuple[pd.DataFrame, Trainin
     return kept.iloc[table.rows].reset_index(drop=True), table
 
 
-def _named(label: str, column: str, context: Context) -> str:
+def named(label: str, column: str, context: Shipped) -> str:
     """Return what a label names, however its source spells it: ResNet50 is ResNet-50."""
     if column == "accelerator":
         return context.catalog.spellings.get(spelled(label), label)
