@@ -66,6 +66,12 @@ class Catalog:
         """One row per cloud, instance type, region and market, with trust flags."""
         return self.tables.offers
 
+    @property
+    def credits_usd(self) -> dict[str, float]:
+        """The user's credits by cloud [USD]."""
+        frame = self.tables.credits
+        return dict(zip(frame["cloud"], frame["credits_usd"], strict=True)) if len(frame) else {}
+
     def accelerator_name(self, name: str) -> str:
         """Return the canonical name of an accelerator, however it is spelled.
 
@@ -299,4 +305,6 @@ def _offer(row: pd.Series) -> Offer:
         source=row["source"],
         as_of=None if row["as_of"] is NaT else row["as_of"].date(),
         flags=tuple(row["flags"].split(",")) if row["flags"] else (),
+        list_usd_per_h=row["list_usd_per_h"] if row["discount_percent"] else None,
+        discount_percent=row["discount_percent"] or None,
     )

@@ -6,12 +6,13 @@ import dataclasses
 import datetime as dt
 import hashlib
 from functools import lru_cache
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Final, get_args
 
 import pandas as pd
 
 from advisor.catalog import trust
 from advisor.catalog.catalog import Catalog
+from advisor.catalog.discounts import discounted
 from advisor.catalog.names import lookup_table
 from advisor.catalog.provider import PROVIDERS
 from advisor.catalog.regions import region_area
@@ -22,8 +23,11 @@ if TYPE_CHECKING:
     from advisor.catalog.tables import CatalogTables
 
 
-def load(providers: tuple[str, ...] = ("snapshot",), today: dt.date | None = None) -> Catalog:
-    """Load the catalog; the same arguments give the same object.
+DEFAULT_PROVIDERS: Final = ("snapshot", "own")
+
+
+def load(providers: tuple[str, ...] = DEFAULT_PROVIDERS, today: dt.date | None = None) -> Catalog:
+    """Load the catalog; the same arguments give the same object until a provider's data change.
 
     Parameters
     ----------
@@ -38,11 +42,16 @@ def load(providers: tuple[str, ...] = ("snapshot",), today: dt.date | None = Non
     CatalogError
         If the first provider fails.
     """
-    return _load(providers, today or dt.datetime.now(tz=dt.UTC).date())
+    return _load(providers, today or dt.datetime.now(tz=dt.UTC).date(), stamp(providers))
+
+
+def stamp(providers: tuple[str, ...] = DEFAULT_PROVIDERS) -> str:
+    """Return what differs where `load` would give another catalog; cheap."""
+    return "|".join(PROVIDERS[name]().stamp() for name in providers)
 
 
 @lru_cache(maxsize=8)
-def _load(providers: tuple[str, ...], today: dt.date) -> Catalog:
+def _load(providers: tuple[str, ...], today: dt.date, _: str) -> Catalog:
     tables = PROVIDERS[providers[0]]().fetch()
     notes: list[str] = []
     for name in providers[1:]:
@@ -72,6 +81,9 @@ def assemble(tables: CatalogTables, today: dt.date, notes: list[str] | None = No
     offers = trust.with_flags(_with_machines(offers, tables.machines), today)
     areas = {region: region_area(region) for region in offers["region"].unique()}
     offers["area"] = offers["region"].astype(object).map(areas).astype("category")
+    if "available" not in offers:
+        offers["available"] = float("nan")
+    offers = discounted(offers, tables.discounts)
     _check_accelerators(tables)
     aliases = zip(tables.aliases["alias"], tables.aliases["name"], strict=True)
     return Catalog(
@@ -116,6 +128,8 @@ def _check_accelerators(tables: CatalogTables) -> None:
 
 def _laid_over(new: CatalogTables, old: CatalogTables) -> CatalogTables:
     """Offers of `new` replace those of the same key; machines and accelerators are added to."""
+    if not (len(new.offers) or len(new.discounts) or len(new.credits)):
+        return old
     place = trust.KEY
     fresh = pd.MultiIndex.from_frame(new.offers[place].astype(object))
     kept = ~pd.MultiIndex.from_frame(old.offers[place].astype(object)).isin(fresh)
@@ -126,7 +140,11 @@ def _laid_over(new: CatalogTables, old: CatalogTables) -> CatalogTables:
         old,
         offers=offers.astype(dict.fromkeys([*place, "source"], "category")).reset_index(drop=True),
         machines=machines.drop_duplicates(["cloud", "instance_type"]).reset_index(drop=True),
-        accelerators=accelerators[~accelerators.index.duplicated()],
+        accelerators=accelerators[~accelerators.index.duplicated()].reindex(
+            old.accelerators.index.union(new.accelerators.index, sort=False)
+        ),
+        discounts=new.discounts if len(new.discounts) else old.discounts,
+        credits=new.credits if len(new.credits) else old.credits,
         hash=hashlib.sha256(f"{new.hash}\0{old.hash}".encode()).hexdigest()[:16],
     )
 

@@ -15,6 +15,9 @@ class PriceProvider(Protocol):
 
     name: str
 
+    def stamp(self) -> str:
+        """Return what differs where `fetch` would give something else; cheap, without reading."""
+
     def fetch(self) -> CatalogTables:
         """Return the tables, in the columns that `advisor.testing.catalog` checks.
 

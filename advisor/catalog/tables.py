@@ -113,6 +113,8 @@ class CatalogTables:
     interruption: pd.DataFrame = field(default_factory=pd.DataFrame)
     network: pd.DataFrame = field(default_factory=pd.DataFrame)
     startup: pd.DataFrame = field(default_factory=pd.DataFrame)
+    discounts: pd.DataFrame = field(default_factory=pd.DataFrame)
+    credits: pd.DataFrame = field(default_factory=pd.DataFrame)
 
 
 def read_table(path: Path, table: Table) -> pd.DataFrame:

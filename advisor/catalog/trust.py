@@ -8,7 +8,7 @@ from typing import Final, get_args
 import numpy as np
 import pandas as pd
 
-from advisor.domain.hardware import TrustFlag
+from advisor.domain.hardware import OWN_CLOUD, TrustFlag
 
 FLAGS: Final[tuple[TrustFlag, ...]] = get_args(TrustFlag)
 OLD_AFTER_DAYS: Final = 120
@@ -57,6 +57,7 @@ def with_flags(offers: pd.DataFrame, today: dt.date) -> pd.DataFrame:
     with np.errstate(invalid="ignore"):
         far = (ratio > PLAUSIBLE_FACTOR) | (ratio < 1 / PLAUSIBLE_FACTOR)
         far |= spot & (price / on_demand < PLAUSIBLE_SPOT_RATIO)
+        far &= (frame["cloud"] != OWN_CLOUD).to_numpy()  # the user knows what they pay
         flags = {
             "stale": ~(age_days <= OLD_AFTER_DAYS),
             "derived_spot": spot & frame["derived"].to_numpy(),
@@ -79,7 +80,8 @@ def _typical_ratio(frame: pd.DataFrame) -> np.ndarray[tuple[int], np.dtype[np.fl
     """
     kind = ["accelerator", "market"]
     device = frame[[*kind, "cloud"]].assign(usd=frame["usd_per_h"] / frame["accelerators"])
-    by_cloud = device.groupby([*kind, "cloud"], observed=True)["usd"].median()
+    listed = device[device["cloud"] != OWN_CLOUD]
+    by_cloud = listed.groupby([*kind, "cloud"], observed=True)["usd"].median()
     typical = by_cloud.groupby(level=kind, observed=True).median().rename("typical")
     return (device["usd"] / device.join(typical, on=kind)["typical"]).to_numpy()
 

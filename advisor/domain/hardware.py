@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import Field
 
@@ -11,6 +11,7 @@ from advisor.domain.base import Noun
 from advisor.domain.workload import Precision
 
 Vendor = Literal["NVIDIA", "AMD", "Google", "AWS", "Intel", "other"]
+OWN_CLOUD: Final = "own"  # machines of the user's own list
 Market = Literal["on_demand", "spot", "reserved_1y", "reserved_3y"]
 TrustFlag = Literal[
     "stale",  # older than the age limit, or of unknown date
@@ -71,3 +72,12 @@ class Offer(Noun):
     source: str
     as_of: dt.date | None = None
     flags: tuple[TrustFlag, ...] = ()
+    list_usd_per_h: float | None = Field(
+        default=None, gt=0, description="The list price, where the user's discount lowers it."
+    )
+    discount_percent: float | None = Field(default=None, gt=0, lt=100)
+
+    @property
+    def label(self) -> str:
+        """The user's discount in words, or nothing."""
+        return "" if self.discount_percent is None else f"your discount {self.discount_percent:g} %"

@@ -70,6 +70,8 @@ class Constraints:
 def filter_masks(plans: pd.DataFrame, limits: Constraints) -> Iterator[tuple[str, np.ndarray]]:
     """Yield (constraint, mask of plans that satisfy it) in the order they are applied."""
     yield "price_not_trusted", plans["rankable"].to_numpy(bool)
+    if plans["available"].notna().any():
+        yield "available", ~(plans["machines"].to_numpy() > plans["available"].to_numpy())
     for name, column in (
         ("clouds", "cloud"), ("areas", "area"), ("regions", "region"), ("families", "family"),
         ("accelerators", "accelerator"), ("markets", "market"),

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from advisor.catalog import Catalog
 
 COLUMNS = ("cloud", "instance_type", "region", "area", "market", "accelerator", "accelerators",
-           "usd_per_h", "rankable")  # fmt: skip
+           "usd_per_h", "rankable", "available")  # fmt: skip
 
 
 def offer_columns(catalog: Catalog) -> pd.DataFrame:

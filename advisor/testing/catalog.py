@@ -52,10 +52,11 @@ class ProviderContract:
     def tables(cls, provider: PriceProvider) -> CatalogTables:
         return provider.fetch()
 
-    def test_two_fetches_of_the_same_content_have_the_same_hash(
+    def test_two_fetches_of_the_same_content_have_the_same_hash_and_stamp(
         self, provider: PriceProvider
     ) -> None:
         assert provider.fetch().hash == provider.fetch().hash != ""
+        assert provider.stamp() == provider.stamp()
 
     def test_numbers_are_numbers_and_unknown_is_never_zero(self, tables: CatalogTables) -> None:
         for frame, columns in (

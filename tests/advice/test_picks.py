@@ -41,6 +41,7 @@ def finished(plans: pd.DataFrame) -> pd.DataFrame:
         hours_high=high,
         startup_log_sigma=0.0,
         rankable=True,
+        available=np.nan,
     )
 
 

@@ -32,6 +32,9 @@ def live(tables: CatalogTables, monkeypatch: pytest.MonkeyPatch) -> Iterator[typ
         name = "live"
         broken = False
 
+        def stamp(self) -> str:
+            return str(self.broken)
+
         def fetch(self) -> CatalogTables:
             if self.broken:
                 raise CatalogError("no answer.", where="live", todo="Try again later.")

@@ -41,6 +41,7 @@ one_plan = st.fixed_dictionaries(
     {column: st.sampled_from(values) for column, values in CHOICES.values()}
     | {
         "rankable": st.sampled_from([True, True, True, False]),
+        "available": st.sampled_from([math.nan, math.nan, 2.0, 8.0]),
         "machines": st.sampled_from([1, 2, 4, 8]),
         "training_h": st.floats(0.01, 1e4),
         "startup_h": st.floats(0, 1),
@@ -73,6 +74,7 @@ def allowed(plan: dict[str, Any], limits: Constraints) -> bool:
     one = pd.DataFrame([plan])
     return bool(
         plan["rankable"]
+        and not plan["machines"] > plan["available"]
         and (limits.most_machines is None or plan["machines"] <= limits.most_machines)
         and (limits.budget_usd is None or plan["cost_usd"] <= limits.budget_usd)
         and (
@@ -254,7 +256,7 @@ def plans_of(*rows: tuple[float, float]) -> pd.DataFrame:
     """Return equal plans but for hours and cost."""
     hours, cost = zip(*rows, strict=True)
     return pd.DataFrame(
-        {"rankable": True, "cloud": "aws", "market": "spot", "machines": 1, "training_h": hours,
+        {"rankable": True, "available": math.nan, "cloud": "aws", "market": "spot", "machines": 1, "training_h": hours,
          "startup_h": 0.0, "startup_log_sigma": 0.0, "log_sigma": 0.1, "cost_usd": cost}
     )  # fmt: skip
 

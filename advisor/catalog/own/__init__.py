@@ -1,0 +1,27 @@
+"""The user's own machines, discounts and credits: three small CSV files in the data directory."""
+
+from advisor.catalog.own.files import read, remove, save, stamp
+from advisor.catalog.own.known import Known, known
+from advisor.catalog.own.parse import Parsed, Problem, parse, parse_any
+from advisor.catalog.own.tables import CREDITS, DISCOUNTS, MACHINES, TABLES, OwnTable
+from advisor.catalog.own.writing import csv_text, template
+
+__all__ = [
+    "CREDITS",
+    "DISCOUNTS",
+    "MACHINES",
+    "TABLES",
+    "Known",
+    "OwnTable",
+    "Parsed",
+    "Problem",
+    "csv_text",
+    "known",
+    "parse",
+    "parse_any",
+    "read",
+    "remove",
+    "save",
+    "stamp",
+    "template",
+]

@@ -1,0 +1,61 @@
+"""What the user's lists may name: accelerators and clouds of the shipped tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from advisor.catalog.names import lookup_table, spelled
+from advisor.catalog.providers.snapshot import SnapshotProvider
+from advisor.core.errors import UnknownNameError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Names a list may use.
+
+    Parameters
+    ----------
+    accelerators : DataFrame
+        Facts by canonical name, as in `CatalogTables.accelerators`.
+    spellings : dict
+        Every known spelling to its canonical name.
+    clouds : tuple of str
+        Clouds with prices.
+    """
+
+    accelerators: pd.DataFrame
+    spellings: dict[str, str]
+    clouds: tuple[str, ...]
+
+    def accelerator(self, name: str) -> str:
+        """Return the canonical name of an accelerator.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is none; offers the nearest. The same holds for `cloud`.
+        """
+        found = self.spellings.get(spelled(name))
+        if found is None:
+            raise UnknownNameError("accelerator", name, self.accelerators.index)
+        return found
+
+    def cloud(self, name: str) -> str:
+        """Return the name of a cloud, in its own case."""
+        found = next((cloud for cloud in self.clouds if cloud == name.casefold()), None)
+        if found is None:
+            raise UnknownNameError("cloud", name, self.clouds)
+        return found
+
+
+@lru_cache(maxsize=1)
+def known() -> Known:
+    """Return the names of the shipped tables, read once: they do not change while we run."""
+    accelerators, aliases, clouds = SnapshotProvider().names()
+    pairs = zip(aliases["alias"], aliases["name"], strict=True)
+    return Known(accelerators, lookup_table(accelerators.index, pairs), clouds)
