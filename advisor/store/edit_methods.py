@@ -111,6 +111,6 @@ def _take_back(connection: Connection, edit: Edit) -> None:
         case "delete_plan":
             plans.set_deleted(connection, edit.subject, deleted=False)
         case "finish_plan":
-            plans.delete_finished(connection, edit.subject)
+            plans.hide_finished(connection, edit.subject)
         case _:
             profile_edits.take_back(connection, edit)

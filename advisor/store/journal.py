@@ -71,6 +71,16 @@ def mark_undone(connection: Connection, edit: Edit) -> Edit:
     return edit.model_copy(update={"undone_at": now})
 
 
+def corrections(connection: Connection) -> list[tuple[str, str]]:
+    """Return the corrections in force, oldest first: the runs before and after each."""
+    query = (
+        select(edits.c.subject, edits.c.other)
+        .where(edits.c.action == "correct", edits.c.undone_at.is_(None))
+        .order_by(edits.c.id)
+    )
+    return [(subject, other) for subject, other in connection.execute(query)]
+
+
 def _check_last(connection: Connection, edit: Edit) -> None:
     """Refuse an edit on which a later one builds."""
     touched = [name for name in (edit.subject, edit.other) if name]

@@ -77,6 +77,25 @@ class PlanMethods(Database):
         with self._reading() as connection:
             return plans.select_plan(connection, plan_id)
 
+    def finished_runs(self, plan_id: str, *, deleted: bool = False) -> list[FinishedRun]:
+        """Return the finished runs of a plan, oldest first.
+
+        Parameters
+        ----------
+        plan_id : str
+            The saved plan.
+        deleted : bool
+            Return those that were taken back instead.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is no such plan.
+        """
+        with self._reading() as connection:
+            plans.select_plan(connection, plan_id)
+            return plans.select_finished(connection, plan_id, deleted=deleted)
+
     def rename_plan(self, plan_id: str, name: str) -> Edit:
         """Name a plan anew; can be undone.
 

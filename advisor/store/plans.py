@@ -8,10 +8,12 @@ import json
 import secrets
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import insert, select, update
 
 from advisor.core.errors import InvalidInputError, UnknownNameError
 from advisor.domain import Estimate
+from advisor.store.journal import corrections
+from advisor.store.profiles import batches
 from advisor.store.records import FinishedRun, SavedPlan
 from advisor.store.schema import finished_runs, plans, profiles, workloads
 
@@ -117,17 +119,11 @@ def select_plans(
         .where(plans.c.deleted_at.is_not(None) if deleted else plans.c.deleted_at.is_(None))
         .order_by(plans.c.created_at.desc(), plans.c.id)
     )
-    runs = (
-        select(finished_runs, profiles.c.step_time_s)
-        .outerjoin(profiles, profiles.c.content_hash == finished_runs.c.profile_hash)
-        .order_by(finished_runs.c.recorded_at, finished_runs.c.id)
-    )
     if plan_id is not None:
         query = query.where(plans.c.id == plan_id)
-        runs = runs.where(finished_runs.c.plan_id == plan_id)
     by_plan: dict[str, list[FinishedRun]] = {}
-    for row in connection.execute(runs):
-        by_plan.setdefault(row.plan_id, []).append(_finished(row))
+    for run in select_finished(connection, plan_id):
+        by_plan.setdefault(run.plan_id, []).append(run)
     return [_saved(row, by_plan.get(row.id, ())) for row in connection.execute(query)]
 
 
@@ -165,14 +161,58 @@ def insert_finished(connection: Connection, run: FinishedRun) -> None:
     connection.execute(insert(finished_runs).values(**fields))
 
 
-def delete_finished(connection: Connection, run_id: str) -> None:
-    """Forget a finished run; its profile stays."""
-    connection.execute(delete(finished_runs).where(finished_runs.c.id == run_id))
+def select_finished(
+    connection: Connection, plan_id: str | None, *, deleted: bool = False
+) -> list[FinishedRun]:
+    """Return the finished runs of a plan, or of all if None, oldest first.
+
+    A run whose profile was corrected has the corrected one, found through the journal: it is
+    the run's only while the correction is not undone.
+    """
+    gone = finished_runs.c.deleted_at
+    query = (
+        select(finished_runs)
+        .where(gone.is_not(None) if deleted else gone.is_(None))
+        .order_by(finished_runs.c.recorded_at, finished_runs.c.id)
+    )
+    if plan_id is not None:
+        query = query.where(finished_runs.c.plan_id == plan_id)
+    rows = connection.execute(query).all()
+    now = _as_corrected(connection, {row.profile_hash for row in rows if row.profile_hash})
+    steps = _step_times(connection, list(now.values()))
+    return [_finished(row, now.get(row.profile_hash, ""), steps) for row in rows]
 
 
-def _finished(row: Row[Any]) -> FinishedRun:
+def hide_finished(connection: Connection, run_id: str) -> None:
+    """Take a finished run back; it stays in its table, and its profile in use."""
+    now = dt.datetime.now(dt.UTC)
+    connection.execute(
+        update(finished_runs).where(finished_runs.c.id == run_id).values(deleted_at=now)
+    )
+
+
+def _as_corrected(connection: Connection, given: set[str]) -> dict[str, str]:
+    """Return by content hash the run that stands for it after all corrections."""
+    now = {key: key for key in given}
+    for old, new in corrections(connection) if given else ():
+        now |= {key: new for key, at in now.items() if at == old}
+    return now
+
+
+def _step_times(connection: Connection, hashes: Sequence[str]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for some in batches(hashes):
+        query = select(profiles.c.content_hash, profiles.c.step_time_s).where(
+            profiles.c.content_hash.in_(some)
+        )
+        found |= {row.content_hash: row.step_time_s for row in connection.execute(query)}
+    return found
+
+
+def _finished(row: Row[Any], profile_hash: str, steps: Mapping[str, float]) -> FinishedRun:
     fields = dict(row._mapping)  # noqa: SLF001 - public in spite of its name
-    return FinishedRun.make(**fields | {"profile_hash": row.profile_hash or ""})
+    profile = {"profile_hash": profile_hash, "step_time_s": steps.get(profile_hash)}
+    return FinishedRun.make(**fields | profile)
 
 
 def _saved(row: Row[Any], finished: Iterable[FinishedRun]) -> SavedPlan:

@@ -13,9 +13,10 @@ from sqlalchemy import delete, select, update
 
 from advisor.core.errors import InvalidInputError, UnknownNameError
 from advisor.domain import Profile, Provenance
-from advisor.store.profiles import Origin, adopt, batches, insert_missing
+from advisor.store.profiles import Origin, adopt, batches, drop_unused_sources, insert_missing
+from advisor.store.records import ABSENT
 from advisor.store.rows import COLUMNS, PROFILE_FIELDS, PROVENANCE_FIELDS, explain
-from advisor.store.schema import edits, finished_runs, profiles, provenance
+from advisor.store.schema import edits, profiles, provenance
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
     from advisor.store.records import Edit
 
-ABSENT: Final = "absent"
 _CORRECTED: Final = "corrected by the user"
 _WAS: Final = {"superseded": "corrected", "deleted": "deleted", "outlier": "marked as an outlier"}
 
@@ -128,7 +128,6 @@ def supersede(connection: Connection, old: str, new: Profile) -> tuple[str, str]
     before = change_state(connection, old, "superseded")
     key = new.content_hash
     if insert_missing(connection, {key: new}, "user"):
-        _move_finished(connection, old, key)
         return before, ABSENT
     known = state_of(connection, key)
     _set_state(connection, key, "active")
@@ -146,8 +145,8 @@ def take_back(connection: Connection, edit: Edit) -> None:
     state_of(connection, edit.subject)
     _set_state(connection, edit.subject, edit.before)
     if edit.other and edit.after == ABSENT:
-        _move_finished(connection, edit.other, edit.subject)
         connection.execute(delete(profiles).where(profiles.c.content_hash == edit.other))
+        drop_unused_sources(connection)
     elif edit.other:
         _set_state(connection, edit.other, edit.after)
 
@@ -175,9 +174,3 @@ def _profile(connection: Connection, key: str) -> Profile:
 
 def _set_state(connection: Connection, key: str, state: str) -> None:
     connection.execute(update(profiles).where(profiles.c.content_hash == key).values(state=state))
-
-
-def _move_finished(connection: Connection, old: str, new: str) -> None:
-    """Let finished runs point to the corrected profile."""
-    column = finished_runs.c.profile_hash
-    connection.execute(update(finished_runs).where(column == old).values(profile_hash=new))

@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, delete, func, insert, select, update
 
 from advisor.core.errors import UnknownNameError
 from advisor.store.rows import COLUMNS, check_text, frame_of, profile_row, provenance_hash
-from advisor.store.schema import profiles, provenance
+from advisor.store.schema import edits, profiles, provenance
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -111,20 +111,32 @@ def states(connection: Connection, hashes: Sequence[str]) -> Counter[str]:
 def keep_seeded(connection: Connection, wanted: Collection[str]) -> int:
     """Delete the seeded runs that are not wanted, and return their number.
 
-    Those that the user left out stay: what comes back to the seed tables stays left out.
+    Those that the user left out stay: what comes back to the seed tables stays left out. Those
+    that an edit names stay too, so that it can be undone.
     """
+    edited = [
+        select(column).where(edits.c.undone_at.is_(None))
+        for column in (edits.c.subject, edits.c.other)
+    ]
     seeded = connection.scalars(
         select(profiles.c.content_hash).where(
-            profiles.c.origin == "seed", profiles.c.state == "active"
+            profiles.c.origin == "seed",
+            profiles.c.state == "active",
+            *(profiles.c.content_hash.not_in(names) for names in edited),
         )
     ).all()
     gone = [key for key in seeded if key not in wanted]
     for some in batches(gone):
         connection.execute(delete(profiles).where(profiles.c.content_hash.in_(some)))
     if gone:
-        in_use = select(profiles.c.provenance_id)
-        connection.execute(delete(provenance).where(provenance.c.id.not_in(in_use)))
+        drop_unused_sources(connection)
     return len(gone)
+
+
+def drop_unused_sources(connection: Connection) -> None:
+    """Delete every provenance that no run has."""
+    in_use = select(profiles.c.provenance_id)
+    connection.execute(delete(provenance).where(provenance.c.id.not_in(in_use)))
 
 
 def select_frame(connection: Connection, where: Mapping[str, Wanted]) -> pd.DataFrame:

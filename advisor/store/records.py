@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import Literal, Self
+from typing import Final, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -19,6 +19,22 @@ Action = Literal[
     "delete_plan",
     "finish_plan",
 ]
+State = Literal["active", "outlier", "superseded", "deleted"]
+ABSENT: Final = "absent"
+"""What a corrected run was before the correction, if the store did not have it."""
+
+_KEPT: Final = frozenset({"active", "outlier"})
+_KNOWN: Final = frozenset({"active", "outlier", "superseded", "deleted", ABSENT})
+_NOTHING: Final = frozenset({""})
+_BEFORE: Final[dict[Action, frozenset[str]]] = {
+    "correct": _KEPT, "mark_outlier": frozenset({"active"}),
+    "unmark_outlier": frozenset({"outlier"}), "delete_profile": _KEPT,
+}  # fmt: skip
+_AFTER: Final[dict[Action, frozenset[str]]] = {
+    "correct": _KNOWN, "mark_outlier": frozenset({"outlier"}),
+    "unmark_outlier": frozenset({"active"}), "delete_profile": frozenset({"deleted"}),
+    "delete_plan": _NOTHING, "finish_plan": _NOTHING,
+}  # fmt: skip
 
 
 class FinishedRun(Noun):
@@ -29,9 +45,12 @@ class FinishedRun(Noun):
     recorded_at: dt.datetime
     hours: float | None = Field(default=None, gt=0)
     cost_usd: float | None = Field(default=None, ge=0)
-    profile_hash: str = Field(default="", description="Content hash of its profile, or empty.")
+    profile_hash: str = Field(
+        default="", description="Content hash of its profile, as corrected since, or empty."
+    )
     step_time_s: float | None = Field(default=None, gt=0, description="Of its profile.")
     note: str = Field(default="", max_length=2000)
+    deleted_at: dt.datetime | None = None
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -93,7 +112,8 @@ class Edit(Noun):
 
     ``subject`` is what was changed: the id of a plan or finished run, or the content hash of a
     measured run (``other`` is then the run that superseded it). ``before`` and ``after`` are
-    names of a plan or states of runs.
+    names of a plan or states of runs; ``before`` is the plan of a finished run. ``after`` of a
+    correction is the state that the run ``other`` had before.
     """
 
     id: int
@@ -104,3 +124,12 @@ class Edit(Noun):
     before: str = ""
     after: str = ""
     undone_at: dt.datetime | None = None
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        known = self.before in _BEFORE.get(self.action, {self.before})
+        if not known or self.after not in _AFTER.get(self.action, {self.after}):
+            raise ValueError(f"no edit “{self.action}” has such states")
+        if bool(self.other) != (self.action == "correct"):
+            raise ValueError("only a correction names another run, and each does")
+        return self

@@ -7,7 +7,7 @@ import zlib
 from contextlib import contextmanager
 from hashlib import sha256
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 from pydantic import ValidationError
 from sqlalchemy import Integer, delete, insert, select, text
@@ -26,8 +26,9 @@ from advisor.store.backup_format import (
     decode,
     file_of,
 )
-from advisor.store.journal import select_edits
+from advisor.store.edit_checks import check_edits
 from advisor.store.plans import clean_name, select_plans
+from advisor.store.records import State
 from advisor.store.rows import PROFILE_FIELDS, PROVENANCE_FIELDS, provenance_hash
 from advisor.store.schema import REVISION, edits, plans, profiles, provenance, workloads
 
@@ -43,7 +44,7 @@ _LONGEST_LINE: Final = 256 * 2**20
 _LONGEST_MANIFEST: Final = 2**20
 _CHUNK: Final = 1000
 _METHODS: Final = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
-_STATES: Final = {"active", "outlier", "superseded", "deleted"}
+_STATES: Final = frozenset(get_args(State))
 
 
 def restore_backup(connection: Connection, path: Path, *, replace: bool) -> BackupSummary:
@@ -203,7 +204,7 @@ def _check(connection: Connection, path: Path) -> None:
             for saved in select_plans(connection, deleted=deleted):
                 if clean_name(saved.name) != saved.name:
                     raise bad("the name of a plan was changed", str(path))
-        select_edits(connection, None, None)
+        check_edits(connection)
     except InvalidInputError:
         raise bad("a plan or an edit makes no sense", str(path)) from None
 

@@ -29,7 +29,7 @@ from sqlalchemy import (
 if TYPE_CHECKING:
     from sqlalchemy import Dialect
 
-REVISION: Final = "0003"
+REVISION: Final = "0004"
 
 metadata = MetaData(
     naming_convention={
@@ -166,8 +166,10 @@ finished_runs = Table(
     Column("recorded_at", UtcDateTime, nullable=False),
     Column("hours", Double),
     Column("cost_usd", Double),
+    # As it was given; corrections since then stand in the journal.
     Column("profile_hash", String(64)),
     Column("note", String, nullable=False),
+    Column("deleted_at", UtcDateTime),
 )
 
 edits = Table(

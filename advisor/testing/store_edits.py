@@ -3,12 +3,14 @@
 # ruff: noqa: D102 - the names of the tests are sentences
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
+from sqlalchemy import select
 
 from advisor.core.errors import InvalidInputError, UnknownNameError
 from advisor.store import AddResult
+from advisor.store.schema import provenance
 from advisor.testing.store_plans import WORKLOAD, measured, plan
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ EDITS = {
     "an outlier": lambda store: store.mark_outlier(HASH),
     "deleted": lambda store: store.delete_profile(HASH),
 }
+IN_USE: Final = {"in use": lambda store: store.mark_outlier(HASH, outlier=False)}
 
 
 def add(store: Store, origin: str, *runs: Profile) -> None:
@@ -185,6 +188,55 @@ class EditContract:
         add(store, origin, measured(step_time_s=3.0))
         store.undo()
         assert sorted(store.profiles()["step_time_s"]) == [2.2, 3.0]
+
+    def test_undo_leaves_no_source_that_no_run_has(self, store: Store) -> None:
+        store.add([OURS])
+        store.correct_profile(HASH, {"step_time_s": 3.0})
+        store.undo()
+        with store._reading() as connection:  # noqa: SLF001 - no method lists sources
+            assert connection.scalars(select(provenance.c.notes)).all() == [""]
+
+    @pytest.mark.parametrize("edits", [("an outlier", "in use"), ("corrected",)])
+    def test_every_edit_of_a_shipped_run_can_be_undone_when_it_left_the_tables(
+        self, store: Store, edits: tuple[str, ...]
+    ) -> None:
+        corrected = measured(step_time_s=3.0)
+        source = OURS.provenance.model_copy(update={"notes": "corrected by the user"})
+        store.replace_seed([OURS, corrected.model_copy(update={"provenance": source})], "a")
+        for edit in edits:
+            (EDITS | IN_USE)[edit](store)
+        store.replace_seed([], "b")
+        assert store.profiles()["step_time_s"].tolist() == [3.0 if "corrected" in edits else 2.2]
+        for _ in edits:
+            store.undo()
+        with pytest.raises(InvalidInputError, match="nothing to undo"):
+            store.undo()
+        store.replace_seed([], "c")
+        assert store.count(state=None) == 0
+
+    def test_finished_runs_stay_with_what_each_was_given_whatever_is_undone(
+        self, store: Store
+    ) -> None:
+        key = store.save_plan(plan(), WORKLOAD).id
+        source = OURS.provenance.model_copy(update={"notes": "corrected by the user"})
+        better = measured(step_time_s=3.0, provenance=source)
+        store.finish_plan(key, profile=OURS)
+        first = store.correct_profile(HASH, {"step_time_s": 3.0})
+        store.finish_plan(key, profile=better)
+        second = store.correct_profile(first.other, {"step_time_s": 4.0})
+        assert [run.step_time_s for run in store.plan(key).finished] == [4.0, 4.0]
+        assert {run.profile_hash for run in store.plans()[0].finished} == {second.other}
+        store.undo()
+        assert [run.step_time_s for run in store.plan(key).finished] == [3.0, 3.0]
+        store.undo(first.id)
+        assert [run.step_time_s for run in store.plan(key).finished] == [2.2, 3.0]
+
+    def test_a_finished_run_follows_its_profile_there_and_back_again(self, store: Store) -> None:
+        key = store.save_plan(plan(), WORKLOAD).id
+        store.finish_plan(key, profile=OURS)
+        first = store.correct_profile(HASH, {"step_time_s": 3.0})
+        store.correct_profile(first.other, {"step_time_s": 2.2})
+        assert store.plan(key).finished[0].profile_hash == HASH
 
     def test_a_finished_run_follows_the_correction_of_its_profile(self, store: Store) -> None:
         key = store.save_plan(plan(), WORKLOAD).id

@@ -205,9 +205,13 @@ class PlanContract:
     def test_a_finished_run_can_be_taken_back(self, store: Store) -> None:
         key = store.save_plan(plan(), WORKLOAD).id
         kept = store.finish_plan(key, hours=11)
-        store.finish_plan(key, hours=1100)
+        typo = store.finish_plan(key, hours=1100, cost_usd=9, note="one restart")
         store.undo()
-        assert store.plan(key).finished == (kept,)
+        assert store.plan(key).finished == store.plans()[0].finished == (kept,)
+        (gone,) = store.finished_runs(key, deleted=True)
+        assert gone.deleted_at is not None
+        assert gone.model_copy(update={"deleted_at": None}) == typo
+        assert store.finished_runs(key) == [kept]
 
     def test_edits_are_undone_in_turn_or_by_their_number(self, store: Store) -> None:
         one, two = (store.save_plan(plan(), WORKLOAD, name=f"plan {n}").id for n in (1, 2))
