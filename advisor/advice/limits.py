@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, get_args
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 from advisor.core.errors import UnknownNameError
 from advisor.domain import Market
+from advisor.domain.hardware import OWN_CLOUD
 from advisor.search.constraints import NO_COMMITMENT
 
 if TYPE_CHECKING:
@@ -21,14 +22,46 @@ USUAL_CLOUDS: Final = ("aws", "gcp", "azure")
 ANY_CLOUD: Final = "any"
 MARKET_NAMES: Final = {market.replace("_", "-"): market for market in get_args(Market)}
 OFFER_COLUMNS: Final = ("cloud", "instance_type", "region", "market", "accelerator",
-                        "accelerators", "usd_per_h", "usd_per_accelerator_h", "as_of", "flags",
-                        "source")  # fmt: skip
+                        "accelerators", "usd_per_h", "usd_per_accelerator_h", "list_usd_per_h",
+                        "discount_percent", "available", "as_of", "flags", "source")  # fmt: skip
 
 
-def clouds_named(
-    names: Sequence[str], catalog: Catalog, default: Names = frozenset(USUAL_CLOUDS)
-) -> Names:
-    """Return the clouds of these names in any case: `default` for no names, None for “any”.
+def usual_clouds(catalog: Catalog) -> frozenset[str]:
+    """Return the clouds searched where none are named: the usual ones and own machines."""
+    return frozenset(USUAL_CLOUDS) | ({OWN_CLOUD} & set(catalog.offers["cloud"].cat.categories))
+
+
+def limits_named(
+    catalog: Catalog,
+    *,
+    clouds: Sequence[str] = (),
+    regions: Sequence[str] = (),
+    gpus: Sequence[str] = (),
+    markets: Sequence[str] = (),
+    default_markets: frozenset[Market] | None = NO_COMMITMENT,
+    usual: bool = True,
+) -> dict[str, Any]:
+    """Return the limits of `Constraints` that are sets of names: places, devices, markets.
+
+    No names of clouds are the usual clouds, or any where not `usual`.
+
+    Raises
+    ------
+    UnknownNameError
+        If a name is unknown; offers the nearest.
+    """
+    return {
+        "clouds": clouds_named(clouds, catalog, usual=usual),
+        **places_named(regions, catalog),
+        **devices_named(gpus, catalog),
+        "markets": markets_named(markets, default_markets),
+    }
+
+
+def clouds_named(names: Sequence[str], catalog: Catalog, *, usual: bool = True) -> Names:
+    """Return the clouds of these names in any case, None for “any”.
+
+    No names are the usual clouds, or any where not `usual`.
 
     Raises
     ------
@@ -37,6 +70,7 @@ def clouds_named(
     """
     if ANY_CLOUD in (name.casefold() for name in names):
         return None
+    default = usual_clouds(catalog) if usual else None
     return _known("cloud", names, catalog.offers["cloud"].unique()) or default
 
 

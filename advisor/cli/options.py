@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from advisor.advice.job import AMOUNTS, Job
-from advisor.advice.limits import (
-    USUAL_CLOUDS,
-    clouds_named,
-    devices_named,
-    markets_named,
-    places_named,
-)
-from advisor.search.constraints import NO_COMMITMENT, Constraints
+from advisor.advice.limits import limits_named
+from advisor.advice.question import Question, ask
+from advisor.search.constraints import Constraints
 from advisor.search.search import SearchOptions
+from advisor.store import Store
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable
 
     from advisor.catalog import Catalog
-    from advisor.domain import Market
+
+
+class LimitNames(TypedDict):
+    """Names that limit places, devices and markets; none where nothing is said."""
+
+    clouds: list[str]
+    regions: list[str]
+    gpus: list[str]
+    markets: list[str]
 
 
 def job_of(options: argparse.Namespace) -> Job:
@@ -37,6 +41,27 @@ def job_of(options: argparse.Namespace) -> Job:
         tuning=options.finetune or "pretrain",
         lora_rank=options.lora_rank,
     )
+
+
+def question_of(options: argparse.Namespace, catalog: Catalog, machines: str | None) -> Question:
+    """Return the question of the options; the runs of ``--profile`` are kept if asked for.
+
+    Raises
+    ------
+    InvalidInputError
+        If a file cannot be read or does not say enough, or nothing says the model.
+    """
+    question = ask(
+        job_of(options),
+        catalog,
+        runs=options.profile or (),
+        machines=machines,
+        runs_option="--profile",
+    )
+    if options.save_profiles and question.profiles:
+        with Store.open() as store:
+            store.add(question.profiles)
+    return question
 
 
 def search_options_of(options: argparse.Namespace) -> SearchOptions:
@@ -57,7 +82,7 @@ def limits_of(options: argparse.Namespace, catalog: Catalog) -> Constraints:
         If a cloud, region, accelerator or market is unknown; offers the nearest.
     """
     return Constraints(
-        **named_limits_of(options, catalog),
+        **limits_named(catalog, **named_limits_of(options)),
         most_machines=options.max_machines,
         deadline_h=options.deadline_h,
         budget_usd=options.budget_usd,
@@ -65,19 +90,14 @@ def limits_of(options: argparse.Namespace, catalog: Catalog) -> Constraints:
     )
 
 
-def named_limits_of(
-    options: argparse.Namespace,
-    catalog: Catalog,
-    default_markets: frozenset[Market] | None = NO_COMMITMENT,
-    default_clouds: frozenset[str] | None = frozenset(USUAL_CLOUDS),
-) -> dict[str, Any]:
-    """Return the limits that are sets of names: clouds, places, devices, markets."""
-    return {
-        "clouds": clouds_named(_names(options.cloud), catalog, default_clouds),
-        **places_named(_names(options.region), catalog),
-        **devices_named(_names(options.gpu), catalog),
-        "markets": markets_named(_names(options.market), default_markets),
-    }
+def named_limits_of(options: argparse.Namespace) -> LimitNames:
+    """Return the names of the options that limit places, devices and markets."""
+    return LimitNames(
+        clouds=_names(options.cloud),
+        regions=_names(options.region),
+        gpus=_names(options.gpu),
+        markets=_names(options.market),
+    )
 
 
 def _names(given: Iterable[str] | None) -> list[str]:

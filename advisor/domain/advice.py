@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from pydantic import Field
 
 from advisor.domain.base import Noun
@@ -21,6 +23,8 @@ class Pick(Noun):
 
 class Advice(Noun):
     """Picks by name, the Pareto front, and an account of the search."""
+
+    only_if_any: ClassVar[tuple[str, ...]] = ("own_runs", "caveats")
 
     workload: Workload
     picks: dict[str, Pick]

@@ -19,6 +19,7 @@ class Noun(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     json_version: ClassVar[int] = 1
+    only_if_any: ClassVar[tuple[str, ...]] = ()  # fields that JSON leaves out where empty
 
     @classmethod
     def make(cls, **fields: Any) -> Self:
@@ -38,10 +39,15 @@ class Noun(BaseModel):
         except ValidationError as error:
             raise _explain(cls.__name__, error) from None
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as what JSON has: numbers, text, lists, dictionaries, None."""
+        fields = self.model_dump(mode="json")
+        return {k: v for k, v in fields.items() if v or k not in self.only_if_any}
+
     def to_json(self) -> str:
         """Return JSON text with ``kind`` and ``version`` beside the fields."""
         head = {"kind": type(self).__name__, "version": self.json_version}
-        return json.dumps(head | self.model_dump(mode="json"), ensure_ascii=False)
+        return json.dumps(head | self.to_dict(), ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> Self:

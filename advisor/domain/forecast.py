@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from pydantic import Field
 
 from advisor.domain.base import Noun
@@ -13,6 +15,8 @@ from advisor.domain.plan import MemoryUse, StepParts
 
 class Forecast(Noun):
     """Step time, hours and memory of a job on so many accelerators of one kind."""
+
+    only_if_any: ClassVar[tuple[str, ...]] = ("own_runs", "caveats")
 
     accelerator: str
     accelerators: float = Field(gt=0)
