@@ -23,7 +23,7 @@ def calibrated_of(
     *,
     steps: int,
     retry_share: float = 0.0,
-    startup_h: float = 0.0,
+    other_h: float = 0.0,
 ) -> Calibrated | None:
     """Return what the own runs changed of an entry; None where none say anything of it.
 
@@ -31,9 +31,9 @@ def calibrated_of(
     ----------
     steps : int
         Steps of the job.
-    retry_share, startup_h : float
+    retry_share, other_h : float
         What the hours contain beside training: the allowance for restarts as a share of it, and
-        the start of the machines [h].
+        start and interruptions of the machines [h].
     """
     calibration, before = engine.predictor.calibration, best.before
     if calibration is None or before is None:
@@ -47,7 +47,7 @@ def calibrated_of(
     per_step_h = steps * (1 + retry_share) / HOUR_S
     return Calibrated(
         step_time_before_s=_estimate(bounds, "s", basis),
-        hours_before=_estimate([per_step_h * b + startup_h for b in bounds], "h", basis),
+        hours_before=_estimate([per_step_h * b + other_h for b in bounds], "h", basis),
         factor=float(best.prediction.step_s[entry]) / bounds[1],
         runs=runs,
         likeness=likeness,

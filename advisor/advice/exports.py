@@ -57,6 +57,7 @@ def _row(plan: Plan, pick: str) -> dict[str, object]:
         "hours_high": round(plan.hours.high, 3),
         "step_time_s": round(plan.step_time_s.value, 5),
         "deadline_probability": plan.deadline_probability,
+        **_interruptions(plan),
         "out_of_memory_probability": round(plan.memory.out_of_memory_probability, 4),
         "data_parallel": layout.data_parallel,
         "tensor_parallel": layout.tensor_parallel,
@@ -67,8 +68,19 @@ def _row(plan: Plan, pick: str) -> dict[str, object]:
         "recompute": layout.recompute,
         "prediction": plan.cost_usd.basis,
         "usd_per_machine_h": plan.offer.usd_per_h,
+        "discount_percent": plan.offer.discount_percent,
+        "to_pay_usd": None if plan.credits is None else round(plan.credits.to_pay_usd.value, 2),
         "price_as_of": plan.offer.as_of,
         "price_source": plan.offer.source,
+    }
+
+
+def _interruptions(plan: Plan) -> dict[str, object]:
+    known = plan.interruptions
+    return {
+        "interruptions_expected": None if known is None else known.expected,
+        "interruption_hours": None if known is None else known.added_h,
+        "interruption_data": "" if known is None else known.basis,
     }
 
 

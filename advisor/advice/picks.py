@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from advisor.advice.interruptions import LOWER_BOUND
 from advisor.core.units import NBSP, hours, percent, usd
 from advisor.search.finish import deadline_probability
 from advisor.search.pareto import pareto_front
@@ -85,7 +86,8 @@ def reason(
         "best_value": lambda: _why_sooner("Best balance", plan, cheapest),
         "safest": lambda: _why_safest(plan, cheapest, limits),
     }
-    return writers[name]()
+    unknown = plan["interruption_basis"] and np.isnan(plan["untouched"])
+    return f"{writers[name]()} {LOWER_BOUND}" if unknown else writers[name]()
 
 
 def _why_cheapest(plans: pd.DataFrame, best: int, rows: np.ndarray) -> str:

@@ -17,7 +17,9 @@ from advisor.advice.entries import (
     parts_of,
     step_time_of,
 )
-from advisor.domain import Basis, Bill, Cluster, Estimate, NodeGroup, Offer, Plan
+from advisor.advice.interruptions import interruptions_of
+from advisor.advice.terms import credits_of
+from advisor.domain import Basis, Bill, Cluster, Estimate, Interruptions, NodeGroup, Offer, Plan
 from advisor.search.finish import deadline_probability
 
 if TYPE_CHECKING:
@@ -34,6 +36,8 @@ def make_plan(evaluated: Evaluated, row: int, engine: Engine, deadline_h: float 
     plan = plans.iloc[row]
     entry = int(plan["entry"])
     basis = basis_of(evaluated.best, entry)
+    interruptions = interruptions_of(plan)
+    cost = _estimate(plan, ("cost_usd", "cost_low_usd", "cost_high_usd"), "USD", basis)
     chance = None
     if deadline_h is not None:
         chance = float(deadline_probability(plans.iloc[[row]], deadline_h)[0])
@@ -43,11 +47,13 @@ def make_plan(evaluated: Evaluated, row: int, engine: Engine, deadline_h: float 
         offer=_offer(engine, int(plan["offer"])),
         step_time_s=step_time_of(evaluated.best, entry, basis),
         hours=_estimate(plan, ("hours", "hours_low", "hours_high"), "h", basis),
-        cost_usd=_estimate(plan, ("cost_usd", "cost_low_usd", "cost_high_usd"), "USD", basis),
+        cost_usd=cost,
+        credits=credits_of(engine, str(plan["cloud"]), cost),
         steps=evaluated.workload.steps,
         parts=parts_of(evaluated.best, entry),
         memory=memory_of(evaluated.best, entry),
-        bill=_bill(evaluated, row),
+        bill=_bill(evaluated, row, interruptions),
+        interruptions=interruptions,
         mfu=mfu_of(evaluated.best, entry),
         deadline_probability=chance,
         calibrated=calibrated_of(
@@ -56,7 +62,7 @@ def make_plan(evaluated: Evaluated, row: int, engine: Engine, deadline_h: float 
             engine,
             steps=evaluated.workload.steps,
             retry_share=evaluated.options.retry_share,
-            startup_h=float(plan["startup_h"]),
+            other_h=float(plan["startup_h"] + plan["interruption_h"]),
         ),
         catalog_hash=engine.catalog.hash,
         data_hash=engine.predictor.data_hash,
@@ -90,13 +96,15 @@ def _estimate(
     return Estimate(value=value, low=min(low, value), high=max(high, value), unit=unit, basis=basis)
 
 
-def _bill(evaluated: Evaluated, row: int) -> Bill:
+def _bill(evaluated: Evaluated, row: int, interruptions: Interruptions | None) -> Bill:
     bill = evaluated.bill
+    known = interruptions is None or interruptions.known
     storage = float(bill.storage_usd[row])
     return Bill(
         machines_usd=float(bill.machines_usd[row]),
         startup_usd=float(bill.startup_usd[row]),
         retries_usd=float(bill.retries_usd[row]),
+        interruptions_usd=float(bill.interruptions_usd[row]) if known else None,
         storage_usd=None if np.isnan(storage) else storage,
     )
 

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import math
+from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from advisor.advice import terms
 from advisor.advice.calibrated import sentence
 from advisor.advice.infeasible import NAMES
+from advisor.advice.interruptions import sentences
 from advisor.cli.text import printable
 from advisor.core import units
 from advisor.core.units import NBSP
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     import pandas as pd
 
     from advisor.catalog import Catalog
@@ -47,6 +52,10 @@ def show_advice(advice: Advice, limits: Constraints) -> None:
     for name, pick in advice.picks.items():
         saving = "" if pick.saving_usd is None else f" Against today: {_saving(pick.saving_usd)}."
         out.print(f"[bold]{TITLES[name]}[/bold]: {escape(pick.reason)}{saving}")
+        if pick.plan.interruptions is not None and pick.plan.interruptions.known:
+            out.print(f"  [dim]{escape(sentences(pick.plan.interruptions))}[/dim]")
+        for said in terms.sentences(pick.plan):
+            out.print(f"  {escape(said)}")
         if pick.plan.calibrated is not None:
             out.print(f"  {sentence(pick.plan.calibrated, pick.plan.hours.value)}")
     show_own_runs(out, advice.own_runs)
@@ -81,8 +90,8 @@ def _show_account(out: Console, advice: Advice) -> None:
     newest = advice.catalog["as_of"] or UNKNOWN_DATE
     out.print(f"[dim]Newest price in the catalog: {newest}. Taxes and data transfer are not "
               "contained.[/dim]")  # fmt: skip
-    if any(pick.plan.offer.market == "spot" for pick in advice.picks.values()):
-        out.print("[dim]Interruptions of spot machines are not predicted: allow for them with "
+    if any(p.plan.interruptions and not p.plan.interruptions.known for p in advice.picks.values()):
+        out.print("[dim]Where nothing is known of interruptions, allow for them with "
                   "--retry-allowance.[/dim]")  # fmt: skip
 
 
@@ -172,7 +181,7 @@ def show_offers(offers: pd.DataFrame, limit: int, catalog: Catalog) -> None:
     shown["as_of"] = shown["as_of"].dt.strftime("%Y-%m-%d").fillna(UNKNOWN_DATE)
     shown["device"] = shown["accelerators"].map("{:g} × ".format) + shown["accelerator"].astype(str)
     shown["market"] = shown["market"].str.replace("_", "-")
-    shown["flags"] = shown["flags"].str.replace("_", " ")
+    shown["flags"] = [_flags(offer) for offer in shown.to_dict("records")]
     shown["usd_per_h"] = shown["usd_per_h"].map("{:,.2f}".format)
     shown["usd_per_accelerator_h"] = shown["usd_per_accelerator_h"].map("{:,.3f}".format)
     names = ["cloud", "instance_type", "region", "market", "device", "usd_per_h",
@@ -183,6 +192,16 @@ def show_offers(offers: pd.DataFrame, limit: int, catalog: Catalog) -> None:
     out.print(table)
     newest = catalog.as_of or UNKNOWN_DATE
     out.print(f"[dim]{len(shown):,} of {len(offers):,} prices, newest of {newest}.[/dim]")
+
+
+def _flags(offer: dict[Hashable, Any]) -> str:
+    """Return how far an offer is trusted, and what the user's lists say of it."""
+    words = offer["flags"].replace("_", " ").split(",") if offer["flags"] else []
+    if offer["discount_percent"]:
+        words.append(f"your discount {offer['discount_percent']:g} %")
+    if not math.isnan(offer["available"]):
+        words.append(f"{offer['available']:,.0f} available")
+    return ", ".join(words)
 
 
 def console() -> Console:

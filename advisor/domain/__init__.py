@@ -3,6 +3,7 @@
 from advisor.domain.advice import Advice
 from advisor.domain.calibration import Calibrated, Likeness, OwnRun, OwnRuns, UnusedRun
 from advisor.domain.cluster import Cluster, NodeGroup
+from advisor.domain.credits import Credits
 from advisor.domain.estimate import Basis, Estimate
 from advisor.domain.forecast import Forecast
 from advisor.domain.hardware import (
@@ -13,6 +14,7 @@ from advisor.domain.hardware import (
     TrustFlag,
     Vendor,
 )
+from advisor.domain.interruptions import Interruptions
 from advisor.domain.layout import Layout, Recompute
 from advisor.domain.plan import Bill, MemoryUse, Plan, StepParts
 from advisor.domain.profile import Profile, Provenance
@@ -25,10 +27,12 @@ __all__ = [
     "Bill",
     "Calibrated",
     "Cluster",
+    "Credits",
     "Estimate",
     "Family",
     "Forecast",
     "InstanceType",
+    "Interruptions",
     "Layout",
     "Likeness",
     "Market",

@@ -10,8 +10,10 @@ from pydantic import Field, model_validator
 from advisor.domain.base import Noun
 from advisor.domain.calibration import Calibrated
 from advisor.domain.cluster import Cluster
+from advisor.domain.credits import Credits
 from advisor.domain.estimate import Estimate
 from advisor.domain.hardware import Offer
+from advisor.domain.interruptions import Interruptions
 from advisor.domain.layout import Layout
 
 
@@ -61,6 +63,9 @@ class Bill(Noun):
     machines_usd: float = Field(ge=0)
     startup_usd: float = Field(ge=0, description="Machines while they start.")
     retries_usd: float = Field(ge=0, description="The allowance for restarts and retries.")
+    interruptions_usd: float | None = Field(
+        default=0.0, ge=0, description="Expected, of spot machines; None: nothing is known of them."
+    )
     storage_usd: float | None = Field(
         default=None, ge=0, description="Checkpoints while the job runs; None: no price known."
     )
@@ -68,7 +73,8 @@ class Bill(Noun):
     @property
     def total_usd(self) -> float:
         """The sum of the known parts."""
-        return self.machines_usd + self.startup_usd + self.retries_usd + (self.storage_usd or 0.0)
+        rent = self.machines_usd + self.startup_usd + self.retries_usd
+        return rent + (self.interruptions_usd or 0.0) + (self.storage_usd or 0.0)
 
 
 class Plan(Noun):
@@ -86,6 +92,10 @@ class Plan(Noun):
     bill: Bill
     mfu: float = Field(ge=0, le=1, description="Model FLOPs utilisation of the dense peak.")
     deadline_probability: float | None = Field(default=None, ge=0, le=1)
+    interruptions: Interruptions | None = Field(
+        default=None, description="None: the machines are not taken away."
+    )
+    credits: Credits | None = Field(default=None, description="None without own credits.")
     calibrated: Calibrated | None = Field(default=None, description="None without own runs.")
     catalog_hash: str
     data_hash: str

@@ -23,13 +23,14 @@ class BillColumns:
     machines_usd: FloatArray
     startup_usd: FloatArray
     retries_usd: FloatArray
+    interruptions_usd: FloatArray
     storage_usd: FloatArray
 
     @property
     def total_usd(self) -> FloatArray:
         """The sum of the known parts."""
-        storage = np.nan_to_num(self.storage_usd)
-        return self.machines_usd + self.startup_usd + self.retries_usd + storage
+        rent = self.machines_usd + self.startup_usd + self.retries_usd + self.interruptions_usd
+        return rent + np.nan_to_num(self.storage_usd)
 
 
 def bill_columns(
@@ -38,6 +39,7 @@ def bill_columns(
     usd_per_h: FloatArray,
     training_h: FloatArray,
     startup_h: FloatArray,
+    interruption_h: FloatArray,
     retry_share: float,
     checkpoint_bytes: Floats,
     storage_usd_per_gb_month: FloatArray,
@@ -48,6 +50,8 @@ def bill_columns(
     ----------
     machines, usd_per_h, training_h, startup_h : array
         Machines, price of one [USD/h], hours of training (without retries) and of starting.
+    interruption_h : array
+        Hours that interruptions are expected to add.
     retry_share : float
         Allowance for restarts and retries, as a share of the training hours.
     checkpoint_bytes : array or float
@@ -56,12 +60,13 @@ def bill_columns(
         Price of storage [USD/GB-month]; NaN where not known.
     """
     rate = machines * usd_per_h
-    hours = training_h * (1 + retry_share) + startup_h
+    hours = training_h * (1 + retry_share) + startup_h + interruption_h
     stored = KEPT_CHECKPOINTS * checkpoint_bytes / GB
     return BillColumns(
         machines_usd=rate * training_h,
         startup_usd=rate * startup_h,
         retries_usd=rate * training_h * retry_share,
+        interruptions_usd=rate * interruption_h,
         storage_usd=np.asarray(stored * storage_usd_per_gb_month * hours / HOURS_PER_MONTH),
     )
 

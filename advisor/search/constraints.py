@@ -10,7 +10,7 @@ import numpy as np
 
 from advisor.core.errors import InvalidInputError
 from advisor.domain import Market
-from advisor.search.finish import hours_at_chance
+from advisor.search.finish import hours_at_chance, meets_deadline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,7 +82,7 @@ def filter_masks(plans: pd.DataFrame, limits: Constraints) -> Iterator[tuple[str
     if limits.most_machines is not None:
         yield "most_machines", plans["machines"].to_numpy() <= limits.most_machines
     if limits.deadline_h is not None:
-        yield "deadline_h", hours_at_chance(plans, limits.chance) <= limits.deadline_h
+        yield "deadline_h", meets_deadline(plans, limits.deadline_h, limits.chance)
     if limits.budget_usd is not None:
         yield "budget_usd", plans["cost_usd"].to_numpy() <= limits.budget_usd
 

@@ -7,38 +7,38 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from advisor.core.units import HOUR_S
+from advisor.search.interruptions import known_rows, law_of
+
 if TYPE_CHECKING:
     import pandas as pd
 
-    from advisor.predictor.arrays import FloatArray
+    from advisor.predictor.arrays import FloatArray, Floats
 
 # Beyond so many standard deviations a chance is 0 or 1; the bisection ends at rounding errors.
 FARTHEST: Final = 40.0
 HALVINGS: Final = 60
 
 
-def hours_at_deviation(plans: pd.DataFrame, deviation: FloatArray | float) -> FloatArray:
-    """Return the hours of plans that go so many standard deviations worse than the median.
-
-    Work and start are log-normal and taken to be slow together, which errs on the wide side.
+def hours_at_chance(plans: pd.DataFrame, chance: Floats) -> FloatArray:
+    """Return the hours within which each plan finishes with the given chance.
 
     Parameters
     ----------
     plans : DataFrame
-        Columns training_h, log_sigma, startup_h and startup_log_sigma.
-    deviation : array that broadcasts to (n,)
-        Standard deviations.
+        Columns training_h, log_sigma, startup_h and startup_log_sigma, and those of
+        `advisor.search.interruptions`.
+    chance : float, array of shape (n,), or of any shape for one plan
     """
-    work, start = (
-        plans[hours].to_numpy(float) * np.exp(deviation * plans[sigma].to_numpy(float))
-        for hours, sigma in (("training_h", "log_sigma"), ("startup_h", "startup_log_sigma"))
-    )
-    return np.asarray(work + start)
-
-
-def hours_at_chance(plans: pd.DataFrame, chance: float) -> FloatArray:
-    """Return the hours within which each plan finishes with the given chance."""
-    return hours_at_deviation(plans, float(np.clip(ndtri(chance), -FARTHEST, FARTHEST)))
+    found = _undisturbed(plans, np.clip(ndtri(chance), -FARTHEST, FARTHEST))
+    rows = known_rows(plans)
+    if len(rows):
+        level = np.broadcast_to(chance, found.shape)
+        law = law_of(plans, rows)
+        if len(plans) == 1:
+            return law.quantile(level) / HOUR_S
+        found[rows] = law.quantile(level[rows]) / HOUR_S
+    return found
 
 
 def deadline_probability(plans: pd.DataFrame, deadline_h: float) -> FloatArray:
@@ -46,6 +46,31 @@ def deadline_probability(plans: pd.DataFrame, deadline_h: float) -> FloatArray:
     low, high = np.full(len(plans), -FARTHEST), np.full(len(plans), FARTHEST)
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        met = hours_at_deviation(plans, middle) <= deadline_h
+        met = _undisturbed(plans, middle) <= deadline_h
         low, high = np.where(met, middle, low), np.where(met, high, middle)
-    return np.asarray(ndtr(low))
+    chance = np.asarray(ndtr(low))
+    rows = known_rows(plans)
+    if len(rows):
+        chance[rows] = law_of(plans, rows).share_below(deadline_h * HOUR_S)
+    return chance
+
+
+def meets_deadline(plans: pd.DataFrame, deadline_h: float, chance: float) -> np.ndarray:
+    """Return which plans finish within the deadline with the given chance at least."""
+    met = _undisturbed(plans, float(np.clip(ndtri(chance), -FARTHEST, FARTHEST))) <= deadline_h
+    rows = known_rows(plans)
+    if len(rows):
+        met[rows] = law_of(plans, rows).share_below(deadline_h * HOUR_S) >= chance
+    return met
+
+
+def _undisturbed(plans: pd.DataFrame, deviation: Floats) -> FloatArray:
+    """Return the hours of plans that go so many standard deviations worse than the median.
+
+    Work and start are log-normal and taken to be slow together, which errs on the wide side.
+    """
+    work, start = (
+        plans[hours].to_numpy(float) * np.exp(deviation * plans[sigma].to_numpy(float))
+        for hours, sigma in (("training_h", "log_sigma"), ("startup_h", "startup_log_sigma"))
+    )
+    return np.asarray(work + start)

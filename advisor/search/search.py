@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtr
 
 from advisor.core.errors import InvalidInputError
 from advisor.core.units import HOUR_S
@@ -17,8 +18,9 @@ from advisor.predictor.costs import kind_of_family
 from advisor.search.bill import BillColumns, bill_columns, checkpoint_bytes
 from advisor.search.exact import BestLayouts, best_layouts
 from advisor.search.hardware import hardware_table
+from advisor.search.interruptions import interruption_columns, known_rows, law_of
 from advisor.search.offers import offer_columns
-from advisor.search.startup import Startup, cluster_startup
+from advisor.search.startup import cluster_startup
 from advisor.search.wide import wide_pass
 
 if TYPE_CHECKING:
@@ -113,10 +115,13 @@ def evaluate(
         count=None if only is None else only.count,
     )
     best = best_layouts(shortlist, predictor)
-    plans, bill = _price(workload, catalog, options, best, shape_of_offer)
+    plans, bill, endless = _price(workload, catalog, options, best, shape_of_offer)
     offers_per_shape = np.bincount(shape_of_offer[shape_of_offer >= 0], minlength=len(hardware))
     considered = int(shortlist.considered @ offers_per_shape)
-    too_large = int(shortlist.too_large @ offers_per_shape)
+    removed = {"memory": int(shortlist.too_large @ offers_per_shape)}
+    if endless:
+        removed["interruptions"] = endless
+    removed["slower_layout"] = considered - sum(removed.values()) - len(plans)
     return Evaluated(
         workload=workload,
         options=options,
@@ -124,7 +129,7 @@ def evaluate(
         best=best,
         bill=bill,
         considered=considered,
-        removed={"memory": too_large, "slower_layout": considered - too_large - len(plans)},
+        removed=removed,
         seconds=time.perf_counter() - begin,
     )
 
@@ -145,70 +150,87 @@ def _price(
     options: SearchOptions,
     best: BestLayouts,
     shape_of_offer: np.ndarray,
-) -> tuple[pd.DataFrame, BillColumns]:
+) -> tuple[pd.DataFrame, BillColumns, int]:
+    """Return the table, its bills, and how many plans interruptions keep from ever finishing."""
     offer, entry = _join(shape_of_offer, best.hardware)
+    plans, storage_price = _timed(workload, catalog, options, best, offer, entry)
+    finishes = np.isfinite(plans["interruption_h"].to_numpy())
+    endless = int((~finishes).sum())
+    if endless:
+        plans, storage_price = plans[finishes].reset_index(drop=True), storage_price[finishes]
+    bill = bill_columns(
+        machines=plans["machines"].to_numpy(float),
+        usd_per_h=plans["usd_per_h"].to_numpy(float),
+        training_h=plans["training_h"].to_numpy() / (1 + options.retry_share),
+        startup_h=plans["startup_h"].to_numpy(),
+        interruption_h=plans["interruption_h"].to_numpy(),
+        retry_share=options.retry_share,
+        checkpoint_bytes=checkpoint_bytes(workload),
+        storage_usd_per_gb_month=storage_price,
+    )
+    return plans.assign(**_intervals(plans, bill, best.prediction)), bill, endless
+
+
+def _timed(
+    workload: Workload,
+    catalog: Catalog,
+    options: SearchOptions,
+    best: BestLayouts,
+    offer: np.ndarray,
+    entry: np.ndarray,
+) -> tuple[pd.DataFrame, FloatArray]:
+    """Return one row per plan with the hours it takes, and its storage price [USD/GB-month]."""
     prediction = best.prediction
     machines = best.machines[entry].astype(float)
     columns = offer_columns(catalog).iloc[offer].reset_index(drop=True)
-    training_h = (prediction.step_s * workload.steps / HOUR_S)[entry]
+    storage_price = columns.pop("storage_usd_per_gb_month").to_numpy(float)
     startup = cluster_startup(
         columns.pop("startup_s").to_numpy(float),
         columns.pop("startup_p90_s").to_numpy(float),
         machines,
     )
-    startup_h = startup.median_s / HOUR_S
-    bill = bill_columns(
-        machines=machines,
-        usd_per_h=columns["usd_per_h"].to_numpy(float),
-        training_h=training_h,
-        startup_h=startup_h,
-        retry_share=options.retry_share,
-        checkpoint_bytes=checkpoint_bytes(workload),
-        storage_usd_per_gb_month=columns.pop("storage_usd_per_gb_month").to_numpy(float),
-    )
-    work_h = training_h * (1 + options.retry_share)
+    training_h = prediction.step_s * workload.steps / HOUR_S * (1 + options.retry_share)
     plans = columns.assign(
         offer=offer,
         entry=entry,
         machines=machines.astype(int),
         accelerators_total=machines * columns["accelerators"].to_numpy(float),
-        training_h=work_h,
-        startup_h=startup_h,
+        training_h=training_h[entry],
+        startup_h=startup.median_s / HOUR_S,
         startup_log_sigma=startup.log_sigma,
-        **_intervals(bill, work_h, startup, prediction, entry),
         log_sigma=prediction.log_sigma[entry],
         out_of_memory=best.out_of_memory[entry],
         difficulty=prediction.difficulty[entry],
     )
-    return plans, bill
+    interruptions = interruption_columns(plans, catalog, checkpoint_bytes(workload))
+    return pd.concat([plans, interruptions], axis=1), storage_price
 
 
 def _intervals(
-    bill: BillColumns,
-    work_h: FloatArray,
-    startup: Startup,
-    prediction: Prediction,
-    entry: np.ndarray,
+    plans: pd.DataFrame, bill: BillColumns, prediction: Prediction
 ) -> dict[str, FloatArray]:
     """Return hours and cost with their bounds, from those of the work and of the start.
 
-    Machines are paid while they start; storage is paid as long as the job runs.
+    Machines are paid while they start; storage is paid as long as the job runs. Where the
+    interruptions are known the bounds are the same quantiles of the finish with them.
     """
-    startup_h = startup.median_s / HOUR_S
-    hours = work_h + startup_h
-    storage_usd_per_h = np.nan_to_num(bill.storage_usd) / hours
-    work_usd = bill.machines_usd + bill.retries_usd
+    entry = plans["entry"].to_numpy()
+    work_h, startup_h = plans["training_h"].to_numpy(), plans["startup_h"].to_numpy()
+    hours = work_h + startup_h + plans["interruption_h"].to_numpy()
+    usd_per_h = bill.total_usd / hours
     columns = {"hours": hours, "cost_usd": bill.total_usd}
     deviations = prediction.log_half_width[entry] / prediction.log_sigma[entry]
-    for bound, sign in (("low", -1.0), ("high", 1.0)):
+    rows = known_rows(plans)
+    law = law_of(plans, rows)
+    for bound, sign, nearer in (("low", -1.0, np.minimum), ("high", 1.0, np.maximum)):
         work = np.exp(sign * prediction.log_half_width[entry])
-        start = np.exp(sign * deviations * startup.log_sigma)
-        columns[f"hours_{bound}"] = work_h * work + startup_h * start
-        columns[f"cost_{bound}_usd"] = (
-            work_usd * work
-            + bill.startup_usd * start
-            + storage_usd_per_h * columns[f"hours_{bound}"]
-        )
+        start = np.exp(sign * deviations * plans["startup_log_sigma"].to_numpy())
+        reached = work_h * work + startup_h * start
+        known = law.quantile(ndtr(sign * deviations[rows])) / HOUR_S
+        # An expectation can lie beyond a quantile: rare interruptions that cost much.
+        reached[rows] = nearer(known, hours[rows])
+        columns[f"hours_{bound}"] = reached
+        columns[f"cost_{bound}_usd"] = usd_per_h * reached
     return columns
 
 

@@ -20,7 +20,7 @@ from advisor.core.errors import InvalidInputError
 from advisor.core.units import HOUR_S
 from advisor.predictor.arrays import FloatArray
 from advisor.transient.interval import between_revocations_s, young_s
-from advisor.transient.law import NODES, finish_law
+from advisor.transient.law import LAW, NODES, WEIGHTS, finish_law
 from advisor.transient.markets import NO_DATA, KnownLifetime, known_lifetime
 from advisor.transient.renewal import RestartColumns, restart_moments
 from advisor.transient.together import group_hazard, measured_together
@@ -82,8 +82,10 @@ def spot_columns(
     -------
     pandas.DataFrame
         Same index: expected_usd, p90_usd, hours (expected), hours_p10, hours_p50, hours_p90,
-        deadline_probability, revocations (expected), untouched (chance of none), interval_h;
-        least_usd and least_h, the bounds without any revocation, always known; basis, basis_gpu,
+        deadline_probability, revocations (expected), untouched (chance of none), interval_h,
+        lost_h (expected hours that are neither start nor work: checkpoints, work done again,
+        new starts); the columns of the law of the finish, see `FinishLaw.of_columns`; least_usd
+        and least_h, the bounds without any revocation, always known; basis, basis_gpu,
         basis_region, basis_n, basis_year. Without data the estimates are NaN and `basis` says so;
         a plan that does not get ahead takes infinitely long.
 
@@ -104,9 +106,9 @@ def spot_columns(
         facts = (basis.words, basis.accelerator, basis.region, basis.n, basis.year)
         for column, value in zip(BASIS, facts, strict=True):
             result[column][rows] = value
-        found = _estimate(known, inputs.take(rows), deadline_h)
-        for name, values in found.items():
-            result[name][rows] = values
+        distinct, place = inputs.take(rows).distinct()
+        for name, values in _estimate(known, distinct, deadline_h).items():
+            result[name][rows] = values[place]
     rate = given["machines"] * given["usd_per_h"]
     result["expected_usd"] = rate * result["hours"]
     result["p90_usd"] = rate * result["hours_p90"]
@@ -115,7 +117,7 @@ def spot_columns(
 
 BASIS: Final = ("basis", "basis_gpu", "basis_region", "basis_n", "basis_year")
 ESTIMATES: Final = ("expected_usd", "p90_usd", "hours", "hours_p10", "hours_p50", "hours_p90",
-                    "deadline_probability", "revocations", "untouched", "interval_h")  # fmt: skip
+                    "deadline_probability", "interval_h", "lost_h", *LAW)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -140,6 +142,15 @@ class _Inputs:
 
     def take(self, rows: np.ndarray) -> _Inputs:
         return _Inputs(**{name: values[rows] for name, values in vars(self).items()})
+
+    def distinct(self) -> tuple[_Inputs, np.ndarray]:
+        """Return the rows that differ, and the place of every row among them.
+
+        Many plans differ in their price only.
+        """
+        table = np.stack(list(vars(self).values()), axis=1)
+        rows, place = np.unique(table, axis=0, return_inverse=True)
+        return _Inputs(**dict(zip(vars(self), rows.T, strict=True))), place.ravel()
 
 
 def _check(plans: pd.DataFrame) -> None:
@@ -233,11 +244,12 @@ def _estimate(
         law = finish_law(moments, parts, scale, plans.start_s + load_s, part_s)
     hours = {f"hours_p{level * 100:.0f}": law.quantile(level) / HOUR_S for level in (0.1, 0.5, 0.9)}
     met = math.nan if deadline_h is None else law.share_below(deadline_h * HOUR_S)
+    undisturbed_s = plans.start_s + plans.work_s * (scale @ WEIGHTS)
     return {
         "hours": law.mean_s / HOUR_S,
         **hours,
         "deadline_probability": np.broadcast_to(met, len(parts)),
-        "revocations": law.revocations,
-        "untouched": law.untouched,
         "interval_h": plans.work_s / parts / HOUR_S,
+        "lost_h": np.maximum(0.0, law.mean_s - undisturbed_s) / HOUR_S,
+        **law.columns(),
     }

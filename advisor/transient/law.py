@@ -8,18 +8,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from scipy.special import ndtr
 
-from advisor.predictor.arrays import FloatArray
+from advisor.predictor.arrays import FloatArray, Floats
 from advisor.transient.renewal import RestartMoments
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # Gauss–Hermite: exact for polynomials up to the fifth degree in a normal variable.
 NODES: Final = np.array([-math.sqrt(3), 0.0, math.sqrt(3)])
 WEIGHTS: Final = np.array([1 / 6, 2 / 3, 1 / 6])
 BISECTIONS: Final = 24
+# Of the logarithm of the finish time [s]: runs never interrupted, and all others.
+LOCATIONS: Final = ("quiet_location", "struck_location")
+SPREADS: Final = ("quiet_spread", "struck_spread")
+LAW: Final = ("mean_s", "revocations", "untouched", *LOCATIONS, *SPREADS)
 
 
 @dataclass(frozen=True)
@@ -32,6 +39,28 @@ class FinishLaw:
     location: FloatArray
     spread: FloatArray
 
+    @classmethod
+    def of_columns(cls, columns: pd.DataFrame) -> FinishLaw:
+        """Return the law of rows that hold what `columns` gives."""
+        pairs = (
+            np.stack([columns[name].to_numpy(float) for name in names])
+            for names in (LOCATIONS, SPREADS)
+        )
+        mean_s, revocations, untouched = (
+            columns[name].to_numpy(float) for name in ("mean_s", "revocations", "untouched")
+        )
+        return cls(mean_s, revocations, untouched, *pairs)
+
+    def columns(self) -> dict[str, FloatArray]:
+        """Return the law as columns of a table of plans."""
+        return {
+            "mean_s": self.mean_s,
+            "revocations": self.revocations,
+            "untouched": self.untouched,
+            **dict(zip(LOCATIONS, self.location, strict=True)),
+            **dict(zip(SPREADS, self.spread, strict=True)),
+        }
+
     def share_below(self, time_s: float | FloatArray) -> FloatArray:
         """Chance to finish by a time [s]."""
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -39,7 +68,7 @@ class FinishLaw:
         below = np.nan_to_num(ndtr(z))
         return np.asarray(self.untouched * below[0] + (1 - self.untouched) * below[1])
 
-    def quantile(self, level: float) -> FloatArray:
+    def quantile(self, level: Floats) -> FloatArray:
         """Return the time by which a share of the runs is finished [s]."""
         far = 6 * self.spread
         low = np.nanmin(self.location - far, axis=0)

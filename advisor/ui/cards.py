@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
+from advisor.advice.interruptions import chance_words
 from advisor.core.units import NBSP, hours, interval, number, percent, usd
 from advisor.ui import basket
 from advisor.ui.charts.cost_time import PICK_TITLES
@@ -100,8 +101,18 @@ def saving_words(pick: Pick) -> str:
 
 
 def badges(plan: Plan) -> str:
-    """Return the badges of a plan: basis of the prediction, age of the price."""
-    return f"{BASIS_BADGES[plan.cost_usd.basis]} {price_badge(plan)}"
+    """Return the badges of a plan: basis of the prediction, age of the price, interruptions."""
+    return f"{BASIS_BADGES[plan.cost_usd.basis]} {price_badge(plan)} {spot_badge(plan)}".rstrip()
+
+
+def spot_badge(plan: Plan) -> str:
+    """Return the chance to be interrupted; orange where nothing is known, empty on demand."""
+    if plan.interruptions is None:
+        return ""
+    words = chance_words(plan.interruptions)
+    if not plan.interruptions.known:
+        return f":orange-badge[:material/power_off: {words}]"
+    return f":gray-badge[:material/power_off: {words}]"
 
 
 def price_badge(plan: Plan, today: dt.date | None = None) -> str:

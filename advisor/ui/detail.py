@@ -10,6 +10,7 @@ import streamlit as st
 
 from advisor.advice.calibrated import sentence
 from advisor.advice.flips import flips
+from advisor.advice.interruptions import sentences
 from advisor.advice.plans import make_plan, row_of_key
 from advisor.core.units import (
     GB,
@@ -26,18 +27,19 @@ from advisor.core.units import (
 )
 from advisor.predictor.hardware import run_precision
 from advisor.ui import basket
-from advisor.ui.cards import BASIS_BADGES, price_badge
+from advisor.ui.cards import badges
 from advisor.ui.charts.bars import BarData, bill_bar, draw_bar, memory_bar, part_marks, step_bar
 from advisor.ui.charts.cost_time import pick_labels
 from advisor.ui.charts.finish import draw_finish, finish_data
 from advisor.ui.charts.style import CONFIG
+from advisor.ui.saving import save_button, show_saved_as
 from advisor.ui.state import address_values, measured
 from advisor.ui.text import plain
 from advisor.ui.theme import MARKET_TITLES, palette
 
 if TYPE_CHECKING:
     from advisor.advice import Engine, Result
-    from advisor.domain import Estimate, Plan
+    from advisor.domain import Estimate, Plan, Workload
     from advisor.search.constraints import Constraints
     from advisor.search.search import Evaluated
 
@@ -55,7 +57,8 @@ def show_plan(
                         "Go back to all plans.]")  # fmt: skip
         return
     plan = make_plan(evaluated, row, engine, limits.deadline_h)
-    _bar_of_actions(plan, key)
+    _bar_of_actions(plan, evaluated.workload, key)
+    show_saved_as(key)
     basket.show_basket()
     _title(plan, evaluated, result, row, engine)
     _figures(plan, evaluated, limits)
@@ -65,7 +68,7 @@ def show_plan(
         _memory(plan)
         _bill(plan)
     with right, st.container(border=True, height="stretch", gap="xsmall"):
-        _finish(evaluated, row, limits)
+        _finish(plan, evaluated, row, limits)
     left, right = st.columns(2, gap="small")
     with left, st.container(border=True, height="stretch", gap="xsmall"):
         _flips(evaluated, result, row, limits)
@@ -80,9 +83,10 @@ def close_plan() -> None:
     st.query_params.pop("plan", None)
 
 
-def _bar_of_actions(plan: Plan, key: str) -> None:
+def _bar_of_actions(plan: Plan, workload: Workload, key: str) -> None:
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
         st.button("All plans", icon=":material/arrow_back:", type="tertiary", on_click=close_plan)
+        save_button(plan, workload, key)
         basket.toggle_button(key, "detail")
         with st.popover("Copy link", icon=":material/link:"):
             st.code(link(key), language=None, wrap_lines=True)
@@ -112,7 +116,7 @@ def _title(plan: Plan, evaluated: Evaluated, result: Result, row: int, engine: E
     flags = " ".join(
         f":orange-badge[{flag.replace('_', ' ')}]" for flag in plan.offer.flags if flag != "stale"
     )
-    st.markdown(f"{pick}{outside}{BASIS_BADGES[plan.cost_usd.basis]} {price_badge(plan)} {flags}")
+    st.markdown(f"{pick}{outside}{badges(plan)} {flags}")
     if plan.calibrated is not None:
         said = sentence(plan.calibrated, plan.hours.value)
         st.markdown(f":blue[:material/tune:] {plain(said[:1].upper() + said[1:])}.")
@@ -194,14 +198,13 @@ def _bill(plan: Plan) -> None:
         st.markdown(":small[:gray[Without taxes, data transfer and data-set storage.]]")
 
 
-def _finish(evaluated: Evaluated, row: int, limits: Constraints) -> None:
+def _finish(plan: Plan, evaluated: Evaluated, row: int, limits: Constraints) -> None:
     data = finish_data(evaluated.plans.iloc[row], limits.deadline_h)
     st.markdown("#### When it finishes", anchors=False)
     st.plotly_chart(draw_finish(data, palette()), theme=None, config=CONFIG, key="finish",
                     alt="Chance to be done against hours after the start")  # fmt: skip
-    if evaluated.plans.iloc[row]["market"] == "spot":
-        st.markdown(":small[:gray[Interruptions of spot machines are not in this curve; allow for "
-                    "them under *Allowance for restarts*.]]")  # fmt: skip
+    if plan.interruptions is not None:
+        st.markdown(f":small[:gray[{plain(sentences(plan.interruptions))}]]")
 
 
 def _flips(evaluated: Evaluated, result: Result, row: int, limits: Constraints) -> None:

@@ -28,6 +28,7 @@ REMOVED_TITLES = {
     **{name: title.capitalize() for name, title in NAMES.items()},
     "memory": "Memory",
     "slower_layout": "Slower layout",
+    "interruptions": "Never finishes",
     "price_not_trusted": "Price not trusted",
 }
 
@@ -55,8 +56,8 @@ def constraints() -> None:
                     key="machines", bind=BIND)  # fmt: skip
     st.number_input("Allowance for restarts, %", min_value=0, max_value=MOST_RETRIES, value=0,
                     step=5, key="retries", bind=BIND,
-                    help="Extra hours for failed and repeated work. Interruptions of spot "
-                         "machines are not predicted: allow for them here.")  # fmt: skip
+                    help="Extra hours for failed and repeated work. Interruptions of spot machines "
+                         "are counted where there is data; else allow for them here.")  # fmt: skip
     st.text_input("You run on today", placeholder="4 x p4d.24xlarge", key="today", bind=BIND,
                   help="Count and instance type; the picks then show what they save.")  # fmt: skip
 

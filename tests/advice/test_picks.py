@@ -14,6 +14,7 @@ from advisor.advice.picks import PICKS, SAFETY_PRICE, SAME_RISK, SAME_WIDTH, pic
 from advisor.core.units import NBSP, hours, percent, usd
 from advisor.search.constraints import Constraints, apply
 from advisor.search.finish import deadline_probability
+from advisor.search.interruptions import never_interrupted
 
 some_plans = st.lists(
     st.fixed_dictionaries(
@@ -42,6 +43,7 @@ def finished(plans: pd.DataFrame) -> pd.DataFrame:
         startup_log_sigma=0.0,
         rankable=True,
         available=np.nan,
+        **never_interrupted(plans),
     )
 
 

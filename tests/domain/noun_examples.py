@@ -13,6 +13,7 @@ from advisor.domain import (
     Estimate,
     Forecast,
     InstanceType,
+    Interruptions,
     Layout,
     MemoryUse,
     Model,
@@ -58,6 +59,9 @@ MEMORY = MemoryUse(
     workspace_bytes=1e9, capacity_bytes=40e9, out_of_memory_probability=0.01,
 )  # fmt: skip
 BILL = Bill(machines_usd=100.0, startup_usd=2.5, retries_usd=10.0, storage_usd=0.25)
+INTERRUPTIONS = Interruptions(
+    expected=0.4, none_probability=0.7, added_h=1.2, checkpoint_every_h=0.5, basis="a band",
+)  # fmt: skip
 PLAN = Plan(
     cluster=CLUSTER, layout=LAYOUT, offer=OFFER, step_time_s=STEP,
     hours=Estimate(value=10, low=8, high=13, unit="h", basis="interpolated"),
@@ -75,6 +79,7 @@ CALIBRATED = Calibrated(
 )  # fmt: skip
 NOUNS = (
     MODEL, WORKLOAD, GROUP, CLUSTER, LAYOUT, OFFER, STEP, PARTS, MEMORY, BILL, PLAN,
+    INTERRUPTIONS,
     Accelerator(
         name="A100-40GB", vendor="NVIDIA", architecture="Ampere", family="Ampere", year=2020,
         memory_bytes=40e9, memory_bytes_per_s=1.56e12, peak_flops={"bf16": 312e12, "fp32": 19.5e12},
@@ -120,6 +125,8 @@ BROKEN = (
     (PARTS, "compute_s", -1), (PARTS, "correction", 0),
     (MEMORY, "capacity_bytes", 0), (MEMORY, "out_of_memory_probability", 1.5),
     (BILL, "machines_usd", -1), (BILL, "storage_usd", -0.01),
+    (INTERRUPTIONS, "expected", -1), (INTERRUPTIONS, "none_probability", 1.1),
+    (INTERRUPTIONS, "checkpoint_every_h", 0), (INTERRUPTIONS, "basis", ""),
     (OWN_RUN, "measured_s", 0), (CALIBRATED, "factor", 0), (CALIBRATED, "runs", 0),
     (CALIBRATED, "likeness", "none"),
     (PLAN, "mfu", 1.2), (PLAN, "steps", 0), (PLAN, "deadline_probability", 1.1),

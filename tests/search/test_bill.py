@@ -18,7 +18,7 @@ from advisor.catalog import Catalog
 from advisor.search.bill import bill_columns, checkpoint_bytes
 from advisor.search.search import Evaluated
 
-# machines, USD/h, training h, start-up h, retry share, checkpoint GB, USD/GB-month
+# machines, USD/h, training h, start-up h, retry share, checkpoint GB, USD/GB-month; no interruption
 # → machines, start-up, retries, storage (None: no price), total
 WORKED = [
     # 1 × 10 × 10
@@ -54,6 +54,7 @@ def test_worked_examples_agree_to_the_cent(
         usd_per_h=np.array([usd_per_h]),
         training_h=np.array([training_h]),
         startup_h=np.array([startup_h]),
+        interruption_h=np.zeros(1),
         retry_share=retries,
         checkpoint_bytes=stored_gb * 1e9,
         storage_usd_per_gb_month=np.array([np.nan if storage_price is None else storage_price]),
@@ -70,21 +71,22 @@ def test_worked_examples_agree_to_the_cent(
 @given(
     st.lists(
         st.tuples(st.integers(1, 512), st.floats(0.01, 500), st.floats(1e-3, 1e5),
-                  st.floats(0, 2), st.floats(0, 1) | st.just(float("nan"))),
+                  st.floats(0, 2), st.floats(0, 1e4), st.floats(0, 1) | st.just(float("nan"))),
         min_size=1, max_size=8,
     ),
     st.floats(0, 3),
 )  # fmt: skip
 def test_the_parts_sum_to_the_total(rows: list[tuple[float, ...]], retries: float) -> None:
-    machines, usd_per_h, training_h, startup_h, storage = np.array(rows, dtype=float).T
+    machines, usd_per_h, training_h, startup_h, lost_h, storage = np.array(rows, dtype=float).T
     bill = bill_columns(
         machines=machines, usd_per_h=usd_per_h, training_h=training_h, startup_h=startup_h,
-        retry_share=retries, checkpoint_bytes=1e12, storage_usd_per_gb_month=storage,
+        interruption_h=lost_h, retry_share=retries, checkpoint_bytes=1e12,
+        storage_usd_per_gb_month=storage,
     )  # fmt: skip
     stored = np.nan_to_num(bill.storage_usd)
-    rent = bill.machines_usd + bill.startup_usd + bill.retries_usd
+    rent = bill.machines_usd + bill.startup_usd + bill.retries_usd + bill.interruptions_usd
     assert bill.total_usd == pytest.approx(rent + stored)
-    hours = training_h * (1 + retries) + startup_h
+    hours = training_h * (1 + retries) + startup_h + lost_h
     assert rent == pytest.approx(machines * usd_per_h * hours)
 
 

@@ -96,7 +96,7 @@ def test_hours_and_cost_follow_from_the_step(table: Evaluated, llama: Workload) 
     plans, step_s = table.plans, table.best.prediction.step_s[table.plans["entry"]]
     assert plans["training_h"].to_numpy() == pytest.approx(step_s * llama.steps / 3600)
     assert plans["hours"].to_numpy() == pytest.approx(
-        (plans["training_h"] + plans["startup_h"]).to_numpy()
+        (plans["training_h"] + plans["startup_h"] + plans["interruption_h"]).to_numpy()
     )
 
 
@@ -153,7 +153,7 @@ def test_one_accelerator_cannot_train_seven_billion_parameters(
     alone = found.plans
     assert (alone["machines"] == 1).all()
     assert (alone["accelerators"] == 1).all()
-    assert found.considered == found.removed["memory"] + found.removed["slower_layout"] + len(alone)
+    assert found.considered == sum(found.removed.values()) + len(alone)
 
 
 def test_the_margin_is_kept_free(llama: Workload, catalog: Catalog, physics: object) -> None:
@@ -171,7 +171,7 @@ def test_a_fixed_choice_gives_the_row_of_the_whole_search(
     same = whole[(whole["instance_type"] == "p4d.24xlarge") & (whole["machines"] == 4)]
     columns = [name for name in whole.columns if name != "entry"]
     pd.testing.assert_frame_equal(
-        one[columns].reset_index(drop=True), same[columns].reset_index(drop=True), check_exact=True
+        one[columns].reset_index(drop=True), same[columns].reset_index(drop=True), rtol=1e-12
     )
 
 

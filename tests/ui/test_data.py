@@ -107,7 +107,7 @@ def test_bars_sum_to_their_totals(table: Evaluated, engine: Engine) -> None:
     assert sum(part.value or 0 for part in step.parts) == pytest.approx(plan.step_time_s.value)
     assert sum(part.share for part in memory.parts) == pytest.approx(1)
     assert sum(part.value or 0 for part in bill.parts) == pytest.approx(plan.cost_usd.value)
-    assert {part.name: part.text for part in bill.parts}["Restarts"] == NONE
+    assert {part.name: part.text for part in bill.parts}["Allowance"] == NONE
     for data in (step, memory, bill):
         assert len(draw_bar(data, LIGHT).data) == len(data.parts)
 

@@ -77,7 +77,8 @@ def bill_bar(bill: Bill) -> BarData:
     values: dict[str, float | None] = {
         "Machines": bill.machines_usd,
         "Start-up": bill.startup_usd,
-        "Restarts": bill.retries_usd,
+        "Allowance": bill.retries_usd,
+        "Interruptions": bill.interruptions_usd,
         "Checkpoint storage": bill.storage_usd,
     }
     return _bar(values, usd, bill.total_usd)

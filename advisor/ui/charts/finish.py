@@ -11,7 +11,7 @@ from scipy.special import ndtr
 
 from advisor.core.units import NBSP, hours, percent
 from advisor.predictor.arrays import FloatArray
-from advisor.search.finish import deadline_probability, hours_at_deviation
+from advisor.search.finish import deadline_probability, hours_at_chance
 from advisor.ui.charts.style import plain_layout
 
 if TYPE_CHECKING:
@@ -36,12 +36,12 @@ class FinishData:
 
 def finish_data(plan: pd.Series[Any], deadline_h: float | None) -> FinishData:
     """Return the distribution of the finish of one row of the table of plans."""
-    z = np.linspace(-WIDTH, WIDTH, POINTS)
+    chance = ndtr(np.linspace(-WIDTH, WIDTH, POINTS))
     one = plan.to_frame().T.infer_objects()
     reached = None if deadline_h is None else float(deadline_probability(one, deadline_h)[0])
     return FinishData(
-        hours=hours_at_deviation(one, z),
-        chance=np.asarray(ndtr(z)),
+        hours=hours_at_chance(one, chance),
+        chance=np.asarray(chance),
         deadline_h=deadline_h,
         deadline_chance=reached,
     )
