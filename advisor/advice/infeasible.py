@@ -19,6 +19,7 @@ NAMES: Final = {
     "accelerators": "accelerators",
     "markets": "markets",
     "most_machines": "machines",
+    "available": "machines you have",
     "deadline_h": "deadline",
     "budget_usd": "budget",
 }

@@ -9,7 +9,7 @@ from typing import Any, Final, NoReturn, get_args
 from advisor import __version__
 from advisor.advice.job import AMOUNTS, DEFAULT_RANK
 from advisor.advice.limits import MARKET_NAMES
-from advisor.cli import commands, serve, stored, traced, values
+from advisor.cli import commands, prices, serve, stored, traced, values
 from advisor.core.errors import InvalidInputError
 from advisor.domain import Precision
 from advisor.search.constraints import DEFAULT_CHANCE
@@ -42,6 +42,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_advise(actions)
     _add_predict(actions)
     _add_catalog(actions)
+    prices.add_commands(actions)
     traced.add_commands(actions)
     stored.add_commands(actions)
     _add_serve(actions)
@@ -59,7 +60,8 @@ def _add_advise(actions: Any) -> None:
                         default=DEFAULT_CHANCE,
                         help="how sure to be of the deadline (default %(default)s)")  # fmt: skip
     limits.add_argument("--cloud", action="append", metavar="NAME",
-                        help="repeatable; aws, gcp and azure by default, any for all")  # fmt: skip
+                        help="repeatable; by default aws, gcp, azure and own machines; any "
+                        "for all")  # fmt: skip
     limits.add_argument("--region", action="append", metavar="NAME",
                         help="a region, or US, Europe, Asia")  # fmt: skip
     limits.add_argument("--gpu", action="append", metavar="NAME",

@@ -11,6 +11,7 @@ from advisor.domain.base import Noun
 from advisor.domain.calibration import Calibrated
 from advisor.domain.cluster import Cluster
 from advisor.domain.credits import Credits
+from advisor.domain.credits import Credits
 from advisor.domain.estimate import Estimate
 from advisor.domain.hardware import Offer
 from advisor.domain.interruptions import Interruptions
@@ -95,6 +96,7 @@ class Plan(Noun):
     interruptions: Interruptions | None = Field(
         default=None, description="None: the machines are not taken away."
     )
+    credits: Credits | None = Field(default=None, description="None without own credits.")
     credits: Credits | None = Field(default=None, description="None without own credits.")
     calibrated: Calibrated | None = Field(default=None, description="None without own runs.")
     catalog_hash: str

@@ -27,7 +27,7 @@ def catalog() -> Catalog:
 
 def test_no_names_are_no_limit(catalog: Catalog) -> None:
     assert clouds_named([], catalog) == {"aws", "gcp", "azure"}
-    assert clouds_named([], catalog, None) is None
+    assert clouds_named([], catalog, usual=False) is None
     assert clouds_named(["Any"], catalog) is None
     assert places_named([], catalog) == {"areas": None, "regions": None}
     assert devices_named([], catalog) == {"families": None, "accelerators": None}

@@ -7,7 +7,6 @@ import datetime as dt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from own_lists import BOX, LAB, machines_csv
 
 from advisor.catalog.own import (
     CREDITS,
@@ -28,6 +27,7 @@ from advisor.catalog.own.links import PCIE_BYTES_PER_S, link_of
 from advisor.catalog.own.parse import MOST_BYTES, MOST_ROWS
 from advisor.core.errors import CatalogError, InvalidInputError
 from advisor.core.paths import data_dir
+from advisor.testing.own_lists import BOX, LAB, machines_csv
 
 TOMORROW = (dt.datetime.now(tz=dt.UTC).date() + dt.timedelta(days=1)).isoformat()
 

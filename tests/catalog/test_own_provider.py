@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from own_lists import BOX, LAB, machines_csv, write
 
 from advisor.catalog import Catalog, load, stamp
 from advisor.catalog.discounts import discounted
@@ -20,6 +19,7 @@ from advisor.catalog.providers.own import OwnProvider
 from advisor.core.errors import CatalogError
 from advisor.core.paths import data_dir
 from advisor.testing.catalog import ProviderContract
+from advisor.testing.own_lists import BOX, LAB, machines_csv, write
 
 TODAY = dt.date(2026, 9, 1)
 

@@ -2,19 +2,21 @@
 
 from advisor.catalog.own.files import read, remove, save, stamp
 from advisor.catalog.own.known import Known, known
-from advisor.catalog.own.parse import Parsed, Problem, parse, parse_any
+from advisor.catalog.own.parse import MOST_BYTES, Parsed, Problem, parse, parse_any
 from advisor.catalog.own.tables import CREDITS, DISCOUNTS, MACHINES, TABLES, OwnTable
-from advisor.catalog.own.writing import csv_text, template
+from advisor.catalog.own.writing import csv_rows, csv_text, template
 
 __all__ = [
     "CREDITS",
     "DISCOUNTS",
     "MACHINES",
+    "MOST_BYTES",
     "TABLES",
     "Known",
     "OwnTable",
     "Parsed",
     "Problem",
+    "csv_rows",
     "csv_text",
     "known",
     "parse",

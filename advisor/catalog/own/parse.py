@@ -78,7 +78,9 @@ def parse_any(content: bytes, known: Known) -> Parsed:
         If the header fits none of the lists, or the content cannot be read as a table.
     """
     lines = _lines(content)
-    header = [_folded(cell) for cell in lines[0][1]] if lines else []
+    if not lines:
+        raise InvalidInputError("the file is empty.", todo="Begin with a template.")
+    header = [_folded(cell) for cell in lines[0][1]]
     common = {name: len(set(header) & set(table.header)) for name, table in TABLES.items()}
     # A column of its own decides: “cloud” stands in two of the lists.
     best = max(common, key=lambda name: (common[name], _own_columns(header, TABLES[name])))

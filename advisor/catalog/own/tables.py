@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 from advisor.catalog.own import cells
 from advisor.catalog.own.links import link_of
-from advisor.core.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -117,16 +116,3 @@ CREDITS: Final = OwnTable(
     check=_unchanged,
 )  # fmt: skip
 TABLES: Final = {table.name: table for table in (MACHINES, DISCOUNTS, CREDITS)}
-
-
-def table_named(name: str) -> OwnTable:
-    """Return a list by its name.
-
-    Raises
-    ------
-    InvalidInputError
-        If there is no such list.
-    """
-    if name not in TABLES:
-        raise InvalidInputError(f"there is no list “{name}”.", todo=f"Use {', '.join(TABLES)}.")
-    return TABLES[name]

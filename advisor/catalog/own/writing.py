@@ -16,7 +16,12 @@ if TYPE_CHECKING:
 
 def csv_text(table: OwnTable, rows: Iterable[Row]) -> str:
     """Return the rows as `parse` reads them."""
-    return _csv(table, ([_text(row.get(name)) for name in table.header] for row in rows))
+    return _csv(table, csv_rows(table, rows))
+
+
+def csv_rows(table: OwnTable, rows: Iterable[Row]) -> list[list[str]]:
+    """Return the cells of the rows as text, in the order of the header."""
+    return [[_text(row.get(name)) for name in table.header] for row in rows]
 
 
 def template(table: OwnTable) -> str:

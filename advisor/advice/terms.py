@@ -1,0 +1,48 @@
+"""The user's own terms in words: discounts and credits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from advisor.core.units import interval, number, usd
+from advisor.domain import Credits
+
+if TYPE_CHECKING:
+    from advisor.advice.engine import Engine
+    from advisor.domain import Estimate, Offer, Plan
+
+
+def credits_of(engine: Engine, cloud: str, bill: Estimate) -> Credits | None:
+    """Return what the user's credits of a cloud pay of a bill, None where there are none."""
+    available = engine.catalog.credits_usd.get(cloud)
+    return None if available is None else Credits.of_bill(bill, available)
+
+
+def sentences(plan: Plan) -> tuple[str, ...]:
+    """Return what the user's terms change of a plan, one sentence each; nothing without any."""
+    said = (_discount(plan.offer), _credits(plan))
+    return tuple(sentence for sentence in said if sentence)
+
+
+def _discount(offer: Offer) -> str:
+    if offer.list_usd_per_h is None:
+        return ""
+    return (
+        f"Price with {offer.label}: {usd(offer.usd_per_h)}/h, list {usd(offer.list_usd_per_h)}/h."
+    )
+
+
+def _credits(plan: Plan) -> str:
+    if plan.credits is None:
+        return ""
+    cloud = plan.offer.cloud
+    of = f"{usd(plan.credits.available_usd)} of {cloud} credits"
+    pay = plan.credits.to_pay_usd
+    if pay.high == 0:
+        return f"Of {of}, {_bounds(plan.credits.used_usd)} pay the whole bill; nothing to pay."
+    return f"To pay after {of}: {_bounds(pay)}."
+
+
+def _bounds(estimate: Estimate) -> str:
+    ends = interval(number(estimate.low), number(estimate.high))
+    return f"{usd(estimate.value)} (90 % {ends})"
