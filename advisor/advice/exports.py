@@ -70,8 +70,6 @@ def _row(plan: Plan, pick: str) -> dict[str, object]:
         "usd_per_machine_h": plan.offer.usd_per_h,
         "discount_percent": plan.offer.discount_percent,
         "to_pay_usd": None if plan.credits is None else round(plan.credits.to_pay_usd.value, 2),
-        "discount_percent": plan.offer.discount_percent,
-        "to_pay_usd": None if plan.credits is None else round(plan.credits.to_pay_usd.value, 2),
         "price_as_of": plan.offer.as_of,
         "price_source": plan.offer.source,
     }

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 from advisor.core.errors import UnknownNameError
 from advisor.domain import Market
 from advisor.domain.hardware import OWN_CLOUD
-from advisor.domain.hardware import OWN_CLOUD
 from advisor.search.constraints import NO_COMMITMENT
 
 if TYPE_CHECKING:
@@ -59,11 +58,6 @@ def limits_named(
     }
 
 
-def usual_clouds(catalog: Catalog) -> frozenset[str]:
-    """Return the clouds searched where none are named: the usual ones and own machines."""
-    return frozenset(USUAL_CLOUDS) | ({OWN_CLOUD} & set(catalog.offers["cloud"].cat.categories))
-
-
 def clouds_named(names: Sequence[str], catalog: Catalog, *, usual: bool = True) -> Names:
     """Return the clouds of these names in any case, None for “any”.
 
@@ -76,7 +70,6 @@ def clouds_named(names: Sequence[str], catalog: Catalog, *, usual: bool = True) 
     """
     if ANY_CLOUD in (name.casefold() for name in names):
         return None
-    default = usual_clouds(catalog) if usual else None
     default = usual_clouds(catalog) if usual else None
     return _known("cloud", names, catalog.offers["cloud"].unique()) or default
 

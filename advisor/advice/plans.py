@@ -17,7 +17,6 @@ from advisor.advice.entries import (
     parts_of,
     step_time_of,
 )
-from advisor.advice.terms import credits_of
 from advisor.advice.interruptions import interruptions_of
 from advisor.advice.terms import credits_of
 from advisor.domain import Basis, Bill, Cluster, Estimate, Interruptions, NodeGroup, Offer, Plan
@@ -38,7 +37,6 @@ def make_plan(evaluated: Evaluated, row: int, engine: Engine, deadline_h: float 
     entry = int(plan["entry"])
     basis = basis_of(evaluated.best, entry)
     interruptions = interruptions_of(plan)
-    cost = _estimate(plan, ("cost_usd", "cost_low_usd", "cost_high_usd"), "USD", basis)
     cost = _estimate(plan, ("cost_usd", "cost_low_usd", "cost_high_usd"), "USD", basis)
     chance = None
     if deadline_h is not None:

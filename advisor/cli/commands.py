@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import sys
 from typing import TYPE_CHECKING
 
 from advisor.advice import Engine
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from advisor.catalog import Catalog
     from advisor.catalog import Catalog
     from advisor.domain import Advice, Forecast
 
@@ -76,14 +74,6 @@ def catalog(options: argparse.Namespace) -> int:
     else:
         tables.show_offers(offers, options.limit, loaded)
     return 0
-
-
-def loaded_catalog() -> Catalog:
-    """Return the catalog; what the user should know of it goes to standard error."""
-    catalog = load()
-    for note in catalog.notes:
-        print(f"advisor: note: {printable(note)}", file=sys.stderr)  # noqa: T201 - beside the output
-    return catalog
 
 
 def loaded_catalog() -> Catalog:

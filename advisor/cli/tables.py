@@ -10,7 +10,6 @@ from rich.markup import escape
 from rich.table import Table
 
 from advisor.advice import terms
-from advisor.advice import terms
 from advisor.advice.calibrated import sentence
 from advisor.advice.infeasible import NAMES
 from advisor.advice.interruptions import sentences
@@ -55,8 +54,6 @@ def show_advice(advice: Advice, limits: Constraints) -> None:
         out.print(f"[bold]{TITLES[name]}[/bold]: {escape(pick.reason)}{saving}")
         if pick.plan.interruptions is not None and pick.plan.interruptions.known:
             out.print(f"  [dim]{escape(sentences(pick.plan.interruptions))}[/dim]")
-        for said in terms.sentences(pick.plan):
-            out.print(f"  {escape(said)}")
         for said in terms.sentences(pick.plan):
             out.print(f"  {escape(said)}")
         if pick.plan.calibrated is not None:
@@ -195,16 +192,6 @@ def show_offers(offers: pd.DataFrame, limit: int, catalog: Catalog) -> None:
     out.print(table)
     newest = catalog.as_of or UNKNOWN_DATE
     out.print(f"[dim]{len(shown):,} of {len(offers):,} prices, newest of {newest}.[/dim]")
-
-
-def _flags(offer: dict[Hashable, Any]) -> str:
-    """Return how far an offer is trusted, and what the user's lists say of it."""
-    words = offer["flags"].replace("_", " ").split(",") if offer["flags"] else []
-    if offer["discount_percent"]:
-        words.append(f"your discount {offer['discount_percent']:g} %")
-    if not math.isnan(offer["available"]):
-        words.append(f"{offer['available']:,.0f} available")
-    return ", ".join(words)
 
 
 def _flags(offer: dict[Hashable, Any]) -> str:

@@ -4,7 +4,6 @@ from advisor.domain.advice import Advice
 from advisor.domain.calibration import Calibrated, Likeness, OwnRun, OwnRuns, UnusedRun
 from advisor.domain.cluster import Cluster, NodeGroup
 from advisor.domain.credits import Credits
-from advisor.domain.credits import Credits
 from advisor.domain.estimate import Basis, Estimate
 from advisor.domain.forecast import Forecast
 from advisor.domain.hardware import (
@@ -28,7 +27,6 @@ __all__ = [
     "Bill",
     "Calibrated",
     "Cluster",
-    "Credits",
     "Credits",
     "Estimate",
     "Family",

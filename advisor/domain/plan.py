@@ -11,7 +11,6 @@ from advisor.domain.base import Noun
 from advisor.domain.calibration import Calibrated
 from advisor.domain.cluster import Cluster
 from advisor.domain.credits import Credits
-from advisor.domain.credits import Credits
 from advisor.domain.estimate import Estimate
 from advisor.domain.hardware import Offer
 from advisor.domain.interruptions import Interruptions
@@ -96,7 +95,6 @@ class Plan(Noun):
     interruptions: Interruptions | None = Field(
         default=None, description="None: the machines are not taken away."
     )
-    credits: Credits | None = Field(default=None, description="None without own credits.")
     credits: Credits | None = Field(default=None, description="None without own credits.")
     calibrated: Calibrated | None = Field(default=None, description="None without own runs.")
     catalog_hash: str
