@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
+from advisor.advice import terms
 from advisor.advice.interruptions import chance_words
 from advisor.core.units import NBSP, hours, interval, number, percent, usd
 from advisor.ui import basket
@@ -49,6 +50,7 @@ def show_cards(
                 _head(name, PICK_TITLES[name], pick.plan)
                 figures(pick.plan, deadline_h)
                 st.markdown(f":small[{saving_words(pick)}{plain(pick.reason)}]")
+                terms_lines(pick.plan)
                 with st.container(height="stretch", vertical_alignment="bottom", gap="xsmall"):
                     st.markdown(badges(pick.plan))
                     with st.container(horizontal=True, gap="xsmall"):
@@ -71,6 +73,12 @@ def machine_lines(plan: Plan) -> None:
         f":small[:gray[{plan.cluster.accelerators:g} × {group.accelerator}]]  \n"
         f":small[:gray[{group.cloud} {group.region} · {market}]]"
     )
+
+
+def terms_lines(plan: Plan) -> None:
+    """Draw what the user's discounts and credits change, where there are any."""
+    for said in terms.sentences(plan):
+        st.markdown(f":small[:green[:material/redeem:] {plain(said)}]")
 
 
 def figures(plan: Plan, deadline_h: float | None) -> None:

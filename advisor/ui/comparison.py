@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from advisor.advice import terms
 from advisor.advice.interruptions import chance_words
 from advisor.core.units import (
     NBSP,
@@ -73,6 +74,7 @@ def comparison_lines(plans: Sequence[Plan], deadline_h: float | None) -> list[Li
                  lambda p: percent(p.memory.out_of_memory_probability)),
         _text("Interruptions", plans, _interruptions),
         _text("Prediction", plans, lambda p: p.cost_usd.basis.capitalize()),
+        _text("Your terms", plans, lambda p: " ".join(terms.sentences(p)) or "none"),
         _text("Price as of", plans, lambda p: str(p.offer.as_of or "not dated")),
         _text("Price flags", plans, lambda p: ", ".join(p.offer.flags).replace("_", " ") or "none"),
     ]  # fmt: skip

@@ -27,7 +27,7 @@ from advisor.core.units import (
 )
 from advisor.predictor.hardware import run_precision
 from advisor.ui import basket
-from advisor.ui.cards import badges
+from advisor.ui.cards import badges, terms_lines
 from advisor.ui.charts.bars import BarData, bill_bar, draw_bar, memory_bar, part_marks, step_bar
 from advisor.ui.charts.cost_time import pick_labels
 from advisor.ui.charts.finish import draw_finish, finish_data
@@ -195,6 +195,7 @@ def _memory(plan: Plan) -> None:
 def _bill(plan: Plan) -> None:
     with st.container(border=True, gap="xsmall"):
         _panel("Bill", usd(plan.cost_usd.value), _usd_bounds(plan.cost_usd), bill_bar(plan.bill))
+        terms_lines(plan)
         st.markdown(":small[:gray[Without taxes, data transfer and data-set storage.]]")
 
 

@@ -10,7 +10,7 @@ from advisor.advice.infeasible import NAMES, change
 from advisor.advice.limits import USUAL_CLOUDS
 from advisor.core.units import NBSP, hours, usd
 from advisor.search.constraints import Constraints, Relaxation, relaxations
-from advisor.ui.state import AREAS, MARKETS, OTHER_CLOUDS, SAMPLES
+from advisor.ui.state import AREAS, DEFAULT_CLOUDS, MARKETS, OTHER_CLOUDS, SAMPLES
 from advisor.ui.text import plain
 from advisor.ui.theme import FAMILIES
 
@@ -29,7 +29,7 @@ WIDGETS: Final = {
     "families": "families", "markets": "markets", "most_machines": "machines",
 }  # fmt: skip
 EVERYTHING: Final[dict[str, tuple[str, ...]]] = {
-    "clouds": (*USUAL_CLOUDS, OTHER_CLOUDS), "areas": AREAS, "families": tuple(FAMILIES),
+    "clouds": (*DEFAULT_CLOUDS, OTHER_CLOUDS), "areas": AREAS, "families": tuple(FAMILIES),
     "markets": MARKETS,
 }  # fmt: skip
 

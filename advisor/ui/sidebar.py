@@ -16,6 +16,7 @@ from advisor.ui.state import (
     MARKETS,
     MOST_RETRIES,
     OTHER_CLOUDS,
+    cloud_choices,
 )
 from advisor.ui.theme import CLOUD_TITLES, FAMILIES, FAMILY_TITLES, MARKET_TITLES
 
@@ -43,10 +44,7 @@ def constraints() -> None:
     st.slider("Chance to meet the deadline", 50, 99, 80, format="%d %%", key="chance", bind=BIND)
     st.pills("Markets", MARKETS, selection_mode="multi", default=DEFAULT_MARKETS, key="markets",
              bind=BIND, format_func=MARKET_TITLES.__getitem__, wrap=True)  # fmt: skip
-    clouds = (*USUAL_CLOUDS, OTHER_CLOUDS)
-    st.pills("Clouds", clouds, selection_mode="multi", default=USUAL_CLOUDS, key="clouds",
-             bind=BIND, wrap=True,
-             format_func=lambda name: CLOUD_TITLES.get(name, "Others"))  # fmt: skip
+    _clouds()
     st.pills("Regions", AREAS, selection_mode="multi", default=AREAS, key="areas", bind=BIND,
              wrap=True)  # fmt: skip
     st.pills("Accelerators", list(FAMILIES), selection_mode="multi", default=list(FAMILIES),
@@ -60,6 +58,17 @@ def constraints() -> None:
                          "are counted where there is data; else allow for them here.")  # fmt: skip
     st.text_input("You run on today", placeholder="4 x p4d.24xlarge", key="today", bind=BIND,
                   help="Count and instance type; the picks then show what they save.")  # fmt: skip
+
+
+def _clouds() -> None:
+    """Draw the clouds; a choice of own machines that are gone is taken back first."""
+    clouds = cloud_choices()
+    chosen = st.session_state.get("clouds", [])
+    if not set(chosen) <= set(clouds):
+        st.session_state["clouds"] = [cloud for cloud in chosen if cloud in clouds]
+    st.pills("Clouds", clouds, selection_mode="multi", key="clouds", bind=BIND, wrap=True,
+             default=[cloud for cloud in clouds if cloud != OTHER_CLOUDS],
+             format_func=lambda name: CLOUD_TITLES.get(name, "Others"))  # fmt: skip
 
 
 def account(evaluated: Evaluated, result: Result) -> None:

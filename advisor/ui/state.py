@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
+from advisor import catalog as catalogs
 from advisor import zoo
 from advisor.advice import Engine
 from advisor.advice.job import Job, StatedJob, parse_job
 from advisor.advice.limits import USUAL_CLOUDS
 from advisor.advice.nearest import Measured
+from advisor.domain.hardware import OWN_CLOUD
 from advisor.search.constraints import DEFAULT_CHANCE, NO_COMMITMENT, Constraints
 from advisor.search.search import Evaluated, SearchOptions, evaluate
 from advisor.ui.theme import FAMILIES
@@ -35,6 +37,7 @@ DEFAULT_DEADLINE_H: Final = 72.0
 DEFAULT_MACHINES: Final = 16
 MOST_RETRIES: Final = 100
 OTHER_CLOUDS: Final = "other"
+DEFAULT_CLOUDS: Final = (*USUAL_CLOUDS, OWN_CLOUD)
 AREAS: Final = ("US", "Europe", "Asia", "Other")
 MARKETS: Final = ("on_demand", "spot", "reserved_1y", "reserved_3y")
 DEFAULT_MARKETS: Final = tuple(m for m in MARKETS if m in NO_COMMITMENT)
@@ -45,15 +48,25 @@ def asset(name: str) -> str:
     return str(Path(__file__).parent / "assets" / name)
 
 
-@st.cache_resource(show_spinner="Loading prices and measured runs …")
 def engine() -> Engine:
-    """Return the engine, opened once per server."""
+    """Return the engine, opened once per server and again when own prices change."""
+    return _engine(catalogs.stamp())
+
+
+@st.cache_resource(max_entries=2, show_spinner="Loading prices and measured runs …")
+def _engine(prices: str) -> Engine:  # noqa: ARG001 - the prices in the key of the cache
     return Engine.open()
 
 
 def clouds_of(loaded: Engine) -> list[str]:
     """Return the clouds of the catalog."""
     return [str(cloud) for cloud in loaded.catalog.offers["cloud"].cat.categories]
+
+
+def cloud_choices() -> tuple[str, ...]:
+    """Return the clouds that can be chosen; own machines only where there are some."""
+    own = OWN_CLOUD in catalogs.load().offers["cloud"].cat.categories
+    return (*(DEFAULT_CLOUDS if own else USUAL_CLOUDS), OTHER_CLOUDS)
 
 
 @st.cache_resource(show_spinner="Reading measured runs …")
@@ -64,17 +77,17 @@ def measured() -> Measured:
 
 def calibrated(job: Job, runs: Sequence[Profile] = ()) -> Engine:
     """Return the engine whose predictions the user's runs calibrate; without runs as it is."""
-    return _calibrated(job, _hashes(runs), runs) if runs else engine()
+    return _calibrated(job, catalogs.stamp(), _hashes(runs), runs) if runs else engine()
 
 
 def evaluated(job: Job, options: SearchOptions, runs: Sequence[Profile] = ()) -> Evaluated:
     """Return the evaluated table of a job; constraints only filter it."""
-    return _evaluated(job, options, _hashes(runs), runs)
+    return _evaluated(job, options, catalogs.stamp(), _hashes(runs), runs)
 
 
 def learn_again() -> None:
     """Forget what was trained and what was predicted with it, here and for everybody."""
-    for cached in (engine, measured, _calibrated, _evaluated):
+    for cached in (_engine, measured, _calibrated, _evaluated):
         cached.clear()
 
 
@@ -85,6 +98,7 @@ def _hashes(runs: Sequence[Profile]) -> tuple[str, ...]:
 @st.cache_resource(max_entries=16, show_spinner="Calibrating by your runs …")
 def _calibrated(
     job: Job,
+    prices: str,  # noqa: ARG001 - as in `_engine`
     hashes: tuple[str, ...],  # noqa: ARG001 - the runs in the key of the cache
     _runs: Sequence[Profile],
 ) -> Engine:
@@ -95,6 +109,7 @@ def _calibrated(
 def _evaluated(
     job: Job,
     options: SearchOptions,
+    prices: str,  # noqa: ARG001 - as in `_engine`
     hashes: tuple[str, ...],  # noqa: ARG001 - the runs in the key of the cache
     _runs: Sequence[Profile],
 ) -> Evaluated:
@@ -111,7 +126,7 @@ class Inputs:
     budget_usd: float | None = None
     chance: float = DEFAULT_CHANCE
     markets: tuple[str, ...] = DEFAULT_MARKETS
-    clouds: tuple[str, ...] = USUAL_CLOUDS
+    clouds: tuple[str, ...] = DEFAULT_CLOUDS
     areas: tuple[str, ...] = AREAS
     families: tuple[str, ...] = tuple(FAMILIES)
     machines: int | None = DEFAULT_MACHINES
@@ -164,11 +179,10 @@ def _chosen(chosen: Sequence[str], known: Sequence[str]) -> frozenset[str] | Non
 
 
 def _clouds(chosen: Sequence[str], known: Sequence[str]) -> frozenset[str] | None:
-    if not chosen or set(chosen) == {*USUAL_CLOUDS, OTHER_CLOUDS}:
-        return None
-    small = [cloud for cloud in known if cloud not in USUAL_CLOUDS]
-    named = [cloud for cloud in chosen if cloud != OTHER_CLOUDS]
-    return frozenset(named + (small if OTHER_CLOUDS in chosen else []))
+    named = set(chosen) & set(known)
+    if OTHER_CLOUDS in chosen:
+        named |= {cloud for cloud in known if cloud not in DEFAULT_CLOUDS}
+    return None if not chosen or named == set(known) else frozenset(named)
 
 
 def inputs_of(values: Mapping[str, object]) -> Inputs:
@@ -183,7 +197,7 @@ def inputs_of(values: Mapping[str, object]) -> Inputs:
         budget_usd=_positive(values, "budget"),
         chance=min(max((_positive(values, "chance") or 100 * defaults.chance) / 100, 0.5), 0.99),
         markets=_many(values, "markets", defaults.markets, MARKETS),
-        clouds=_many(values, "clouds", defaults.clouds, (*USUAL_CLOUDS, OTHER_CLOUDS)),
+        clouds=_many(values, "clouds", defaults.clouds, (*DEFAULT_CLOUDS, OTHER_CLOUDS)),
         areas=_many(values, "areas", defaults.areas, AREAS),
         families=_many(values, "families", defaults.families, tuple(FAMILIES)),
         machines=int(_positive(values, "machines") or defaults.machines or 0) or None,
@@ -194,8 +208,14 @@ def inputs_of(values: Mapping[str, object]) -> Inputs:
 
 
 def session_values() -> dict[str, object]:
-    """Return the values of the page's widgets."""
-    return {str(name): st.session_state[name] for name in st.session_state}
+    """Return the values of the page's widgets.
+
+    Where there are no own machines nobody can choose them: the usual clouds are the default.
+    """
+    values = {str(name): st.session_state[name] for name in st.session_state}
+    if values.get("clouds") == list(USUAL_CLOUDS) and OWN_CLOUD not in cloud_choices():
+        values["clouds"] = list(DEFAULT_CLOUDS)
+    return values
 
 
 def address_values() -> dict[str, object]:

@@ -32,7 +32,7 @@ MARKET_TITLES: Final = {
     "reserved_1y": "Reserved 1 y",
     "reserved_3y": "Reserved 3 y",
 }
-CLOUD_TITLES: Final = {"aws": "AWS", "gcp": "GCP", "azure": "Azure"}
+CLOUD_TITLES: Final = {"aws": "AWS", "gcp": "GCP", "azure": "Azure", "own": "Own"}
 
 
 @dataclass(frozen=True, slots=True)
