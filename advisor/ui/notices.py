@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 import streamlit as st
 
 from advisor.advice.infeasible import NAMES, change
-from advisor.advice.limits import USUAL_CLOUDS
 from advisor.core.units import NBSP, hours, usd
 from advisor.search.constraints import Constraints, Relaxation, relaxations
 from advisor.ui.state import AREAS, DEFAULT_CLOUDS, MARKETS, OTHER_CLOUDS, SAMPLES

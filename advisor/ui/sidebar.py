@@ -8,7 +8,6 @@ import pandas as pd
 import streamlit as st
 
 from advisor.advice.infeasible import NAMES
-from advisor.advice.limits import USUAL_CLOUDS
 from advisor.ui.state import (
     AREAS,
     DEFAULT_MACHINES,
