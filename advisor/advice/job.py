@@ -8,13 +8,14 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 from advisor import zoo
+from advisor.advice.free_text import ADAPTED, IS, SIZE, TIME, parts_of
 from advisor.core.errors import InvalidInputError
 from advisor.core.units import count, parse_count
 from advisor.domain import Workload
 from advisor.zoo.lookup import find
+from advisor.zoo.tables.datasets import IMAGENET
 
 AMOUNTS: Final = ("tokens", "epochs", "steps", "samples")
-ADAPTED: Final = ("lora", "qlora")
 DEFAULT_RANK: Final = 16
 
 
@@ -23,17 +24,23 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 
 _WORDS: Final = {
-    "sample_size": _pattern(r"(?:seq(?:uence)?[ -]?len(?:gth)?|sequence|resolution|image)\s+(.+)"),
-    "global_batch": _pattern(r"(?:global )?batch(?: size)?\s+(.+)"),
-    "dataset_samples": _pattern(r"(?:data ?set(?: of)?)\s+(.+?)(?: samples)?"),
-    "lora_rank": _pattern(r"(?:lora )?rank\s+(.+)"),
+    "sample_size": _pattern(rf"{SIZE}{IS}(.+)"),
+    "global_batch": _pattern(rf"(?:(?:global )?batch(?:\s*-?size)?|bs){IS}(.+)"),
+    "dataset_samples": _pattern(rf"(?:data ?set){IS}(.+?)(?: samples)?"),
+    "lora_rank": _pattern(rf"(?:lora )?rank{IS}(.+)"),
 }
 _SEPARATOR: Final = re.compile(r"\s*[·;]\s*|,\s+")
-_AMOUNT: Final = _pattern(r"(.+?)\s*(token|epoch|step|sample)s?")
-_DEADLINE: Final = _pattern(r"(?:finish )?within\s+([\d.,]+)\s*(h|d)(?:ours?|ays?)?")
-_BUDGET: Final = _pattern(
-    r"(?:budget|at most|under)\s+(?:\$|usd)?\s*([\d.,]+\s*[km]?)(?:\s*(?:\$|usd))?"
+_AMOUNT: Final = _pattern(r"(.+?)\s*(token|epoch|step|iteration|sample|image|example)s?")
+_UNITS: Final = {"iteration": "steps", "image": "samples", "example": "samples"}
+_DEADLINE: Final = _pattern(
+    rf"(?:(?:finish(?:ed)?|done) )?(?:within|in|under|deadline){IS}([\d.,]+)\s*({TIME})"
 )
+_HOURS: Final = {"m": 1 / 60, "h": 1.0, "d": 24.0, "w": 7 * 24.0}
+_BUDGET: Final = _pattern(
+    rf"(?:budget|at most|under|up to|max(?:imum)?|less than|below|for){IS}"
+    r"(?:\$|usd)?\s*([\d.,]+\s*(?:k|m|thousand|million)?)(?:\s*(?:\$|usd|dollars?))?"
+)
+_DATASETS: Final = {"imagenet": IMAGENET, "imagenet-1k": IMAGENET}
 _TUNINGS: Final = {
     "lora": "lora", "qlora": "qlora", "full fine-tune": "full", "full fine-tuning": "full",
     "fine-tune": "full", "fine-tuning": "full", "finetune": "full", "pre-training": "pretrain",
@@ -123,7 +130,7 @@ def parse_job(text: str) -> StatedJob:
 
     Parts are separated by ``·``, ``;`` or a comma and a space; their order does not matter
     after the model, which may be the content of a ``config.json``. A deadline and a budget may
-    stand among them.
+    stand among them. Free words are taken apart: ``train GPT-2 on 300 B tokens in 3 days``.
 
     Raises
     ------
@@ -140,11 +147,32 @@ def parse_job(text: str) -> StatedJob:
             where="job",
             todo="Name a model and an amount: Llama-2-7B, 10 B tokens.",
         )
+    if not model and find(parts[0]) is None:
+        parts = [*parts_of(parts[0]), *parts[1:]]
     stated = StatedJob(Job(model=parts[0]))
     for part in parts[1:]:
-        before, stated = stated, _with_part(stated, part)
-        _check_said_once(before, stated, part)
+        stated = _with_words(stated, part)
     return stated
+
+
+def _with_words(stated: StatedJob, part: str) -> StatedJob:
+    """Add a part, taken apart where it is not understood as a whole."""
+    try:
+        added = _with_part(stated, part)
+    except InvalidInputError as error:
+        pieces = parts_of(part)
+        if pieces in ([], [part]):
+            raise
+        for piece in pieces:
+            try:
+                after = _with_part(stated, piece)
+            except InvalidInputError:
+                raise error from None  # it quotes the whole part
+            _check_said_once(stated, after, piece)
+            stated = after
+        return stated
+    _check_said_once(stated, added, part)
+    return added
 
 
 def _split_config(text: str) -> tuple[str, str]:
@@ -193,27 +221,33 @@ def _size_word(model: str) -> str:
 
 
 def _with_part(stated: StatedJob, part: str) -> StatedJob:
-    lowered = part.lower()
+    """Add a part that is understood as a whole: a limit, a word, or a property with its number."""
     job = stated.job
-    if lowered in _TUNINGS:
-        return replace(stated, job=replace(job, tuning=_TUNINGS[lowered]))
-    if lowered in _PRECISIONS:
-        return replace(stated, job=replace(job, precision=lowered))
     if found := _DEADLINE.match(part):
-        hours = parse_count(found[1], "deadline") * (24 if found[2] in "dD" else 1)
+        hours = parse_count(found[1], "deadline") * _HOURS[found[2][0].lower()]
         return replace(stated, deadline_h=hours)
     if found := _BUDGET.match(part):
         return replace(stated, budget_usd=parse_count(found[1], "budget"))
+    word = part.lower()
+    if word in _TUNINGS:
+        return replace(stated, job=replace(job, tuning=_TUNINGS[word]))
+    if word in _PRECISIONS:
+        return replace(stated, job=replace(job, precision=word))
+    if word in _DATASETS:
+        return replace(stated, job=replace(job, dataset_samples=float(_DATASETS[word].samples)))
+    return replace(stated, job=_with_number(job, part))
+
+
+def _with_number(job: Job, part: str) -> Job:
     for field, pattern in _WORDS.items():
         if found := pattern.match(part):
             value = parse_count(found[1], field)
             given = value if field == "dataset_samples" else _whole(value, part)
             changes: dict[str, Any] = {field: given}
-            return replace(stated, job=replace(job, **changes))
+            return replace(job, **changes)
     if found := _AMOUNT.match(part):
-        unit = f"{found[2].lower()}s"
-        amount = parse_count(found[1], unit)
-        return replace(stated, job=replace(job, amount=amount, unit=unit))
+        unit = _UNITS.get(found[2].lower(), f"{found[2].lower()}s")
+        return _with_amount(job, parse_count(found[1], unit), unit)
     raise InvalidInputError(
         f"“{part}” is not understood.",
         where="job",
@@ -222,6 +256,13 @@ def _with_part(stated: StatedJob, part: str) -> StatedJob:
             "finish within 36 h."
         ),
     )
+
+
+def _with_amount(job: Job, amount: float, unit: str) -> Job:
+    """Add an amount; samples beside epochs are those of the data set."""
+    if unit == "samples" and job.unit == "epochs" and job.amount is not None:
+        return replace(job, dataset_samples=amount)
+    return replace(job, amount=amount, unit=unit)
 
 
 def _plain(value: float) -> str:

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from advisor import zoo
-from advisor.advice.job import ADAPTED, DEFAULT_RANK, Job
+from advisor.advice.free_text import ADAPTED
+from advisor.advice.job import DEFAULT_RANK, Job
 from advisor.advice.machines import parse_machines
 from advisor.core.errors import InvalidInputError
 from advisor.search.own_runs import precision_of

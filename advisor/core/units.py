@@ -131,8 +131,9 @@ def count(value: float | None) -> str:
 
 # A comma separates thousands and nothing else: “1,5” would be read as 15 otherwise.
 _COUNT: Final = re.compile(
-    r"^\s*([+-]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+(?:_[0-9]+)*)?(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?)"
-    r"\s*([kKmMbBtT]?)\s*$"
+    r"^\s*([+-]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+(?:_[0-9]+)*)?(?:\.[0-9]*)?(?:e[+-]?[0-9]+)?)"
+    r"\s*(k|m|b|t|thousand|million|billion|trillion|)\s*$",
+    re.IGNORECASE,
 )
 _SUFFIXES: Final = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
 
@@ -151,7 +152,7 @@ def parse_count(text: str, where: str) -> float:
     found = _COUNT.match(text)
     try:
         digits = found[1].replace(",", "").replace("_", "") if found else ""
-        value = float(digits) * _SUFFIXES[found[2].lower()] if found else math.nan
+        value = float(digits) * _SUFFIXES[found[2][:1].lower()] if found else math.nan
     except ValueError:
         value = math.nan
     if not math.isfinite(value):

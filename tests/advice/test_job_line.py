@@ -186,3 +186,39 @@ def test_a_job_that_cannot_be_done_says_why(job: Job, said: str) -> None:
 def test_the_line_speaks_of_sequences_or_of_images() -> None:
     assert "sequence 512" in Job(model="bert-large", unit="steps", sample_size=512).line()
     assert "resolution 224" in Job(model="resnet-50", unit="epochs", sample_size=224).line()
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "deadline_h", "budget_usd"),
+    [
+        ("train gpt2 on 300 billion tokens in 3 days", "gpt2 · 300 B tokens", 72.0, None),
+        ("finetune llama-3-8b on 50k samples for 3 epochs",
+         "llama-3-8b · full fine-tune · 3 epochs · dataset 50,000 samples", None, None),
+        ("I want to fine-tune Llama-3-70B with qlora on 1B tokens, seq 4096, for $500",
+         "Llama-3-70B · qlora · 1.00 B tokens · sequence 4,096", None, 500.0),
+        ("Qwen2.5-7B qlora 1000 steps bs 8 seq_len=2048",
+         "Qwen2.5-7B · qlora · 1,000 steps · sequence 2,048 · batch 8", None, None),
+        ("ResNet-50 90 epochs imagenet within 48hrs",
+         "ResNet-50 · 90 epochs · dataset 1,281,167 samples", 48.0, None),
+        ("llama 2 7b, 10B tokens, finish within 2 weeks, at most 2 k dollars",
+         "llama 2 7b · 10.0 B tokens", 336.0, 2000.0),
+        ("300 tokens of llama-2-7b", "llama-2-7b · 300 tokens", None, None),
+        ("BERT-large; 20k iterations; 30 min deadline 12 hours", None, 12.0, None),
+    ],
+)  # fmt: skip
+def test_a_job_in_free_words_is_taken_apart(
+    text: str, line: str | None, deadline_h: float | None, budget_usd: float | None
+) -> None:
+    if line is None:
+        with pytest.raises(InvalidInputError, match="30 min deadline"):
+            parse_job(text)
+        return
+    stated = parse_job(text)
+    assert stated.job.line().replace("\xa0", " ") == line
+    assert (stated.deadline_h, stated.budget_usd) == (deadline_h, budget_usd)
+    stated.job.workload()
+
+
+def test_a_model_of_the_zoo_is_never_taken_apart() -> None:
+    for name in zoo.names():
+        assert parse_job(f"{name} · 1 epoch").job.model == name
