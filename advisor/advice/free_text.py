@@ -60,6 +60,11 @@ def parts_of(text: str) -> list[str]:
     return [kept for other in others if (kept := _without_filler(other))] + phrases
 
 
+def is_phrase(text: str) -> bool:
+    """Return whether a text is something a job says beside its model."""
+    return _PHRASE.fullmatch(text) is not None
+
+
 def _without_filler(text: str) -> str:
     words = text.split()
     while words and words[0].lower() in _FILLER:

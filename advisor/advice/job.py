@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 from advisor import zoo
-from advisor.advice.free_text import ADAPTED, IS, SIZE, TIME, parts_of
+from advisor.advice.free_text import ADAPTED, IS, SIZE, TIME, is_phrase, parts_of
 from advisor.core.errors import InvalidInputError
 from advisor.core.units import count, parse_count
 from advisor.domain import Workload
@@ -148,7 +148,14 @@ def parse_job(text: str) -> StatedJob:
             todo="Name a model and an amount: Llama-2-7B, 10 B tokens.",
         )
     if not model and find(parts[0]) is None:
-        parts = [*parts_of(parts[0]), *parts[1:]]
+        words = parts_of(parts[0])
+        if not words or is_phrase(words[0]):
+            raise InvalidInputError(
+                f"“{parts[0]}” names no model.",
+                where="job",
+                todo="Name a model and an amount: Llama-2-7B, 10 B tokens.",
+            )
+        parts = [*words, *parts[1:]]
     stated = StatedJob(Job(model=parts[0]))
     for part in parts[1:]:
         stated = _with_words(stated, part)

@@ -219,6 +219,12 @@ def test_a_job_in_free_words_is_taken_apart(
     stated.job.workload()
 
 
+@pytest.mark.parametrize("text", ["10 B tokens, batch 8", "train the model", "in 3 days"])
+def test_a_job_without_a_model_says_so(text: str) -> None:
+    with pytest.raises(InvalidInputError, match="names no model"):
+        parse_job(text)
+
+
 def test_a_model_of_the_zoo_is_never_taken_apart() -> None:
     for name in zoo.names():
         assert parse_job(f"{name} · 1 epoch").job.model == name
