@@ -1,0 +1,74 @@
+"""Values of a program's call, as forgiving as options of the command line and checked as they."""
+
+from __future__ import annotations
+
+import math
+import numbers
+
+from advisor.core.errors import InvalidInputError
+from advisor.core.units import parse_count
+
+Amount = float | str  # 10e9, or as a person writes it: "10 B"
+Names = str | list[str] | tuple[str, ...]
+
+
+def count_of(name: str, value: object) -> float | None:
+    """Return a number above 0, None for None.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is none; the message names the argument.
+
+    >>> count_of("tokens", "10 B"), count_of("tokens", 5), count_of("tokens", None)
+    (10000000000.0, 5.0, None)
+    """
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        raise InvalidInputError(f"{value} is not a number.", where=name)
+    if isinstance(value, str):
+        read = parse_count(value, name)
+    elif isinstance(value, numbers.Real):
+        read = float(value)
+    else:
+        raise InvalidInputError(f"{value!r:.40} is not a number.", where=name)
+    if not (math.isfinite(read) and read > 0):
+        raise InvalidInputError(f"{value} is not a number above 0.", where=name)
+    return read
+
+
+def whole_of(name: str, value: object) -> int | None:
+    """Return a whole number above 0, None for None.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is none; the message names the argument.
+
+    >>> whole_of("global_batch", "1,024"), whole_of("global_batch", 256.0)
+    (1024, 256)
+    """
+    read = count_of(name, value)
+    if read is not None and not read.is_integer():
+        raise InvalidInputError(f"{value} is not a whole number.", where=name)
+    return None if read is None else int(read)
+
+
+def names_of(name: str, value: Names | None) -> list[str]:
+    """Return names given as a list, or as one text with commas.
+
+    Raises
+    ------
+    InvalidInputError
+        If it is anything else.
+
+    >>> names_of("clouds", "aws, gcp"), names_of("clouds", ["aws"]), names_of("clouds", None)
+    (['aws', 'gcp'], ['aws'], [])
+    """
+    texts = [value] if isinstance(value, str) else list(value or ())
+    if not all(isinstance(text, str) for text in texts):
+        raise InvalidInputError(
+            "names are texts.", where=name, todo=f'Write {name}="A" or {name}=["A", "B"].'
+        )
+    return [part.strip() for text in texts for part in text.split(",") if part.strip()]

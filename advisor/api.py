@@ -1,0 +1,337 @@
+"""The Python API: `advise`, `predict` and `read_trace`, as the command line answers them.
+
+The catalog, the store and the predictor are opened once per process, at the first question.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import os
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal, get_args
+
+import pandas as pd
+
+from advisor import domain
+from advisor.advice import Engine
+from advisor.advice.exports import front_csv
+from advisor.advice.given_values import Amount, Names, count_of, names_of, whole_of
+from advisor.advice.job import DEFAULT_RANK, Job
+from advisor.advice.limits import limits_named
+from advisor.advice.question import Hardware, ask
+from advisor.catalog import load
+from advisor.core.errors import (
+    AdvisorError,
+    InvalidInputError,
+    NoFeasiblePlanError,
+    TraceError,
+    UnknownNameError,
+)
+from advisor.core.paths import data_dir
+from advisor.domain import Forecast, Precision, Profile
+from advisor.search.constraints import DEFAULT_CHANCE, Constraints
+from advisor.search.search import SearchOptions
+from advisor.traces import Trace, read
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from advisor.advice.question import OwnRun
+    from advisor.catalog import Catalog
+    from advisor.traces.reading import File
+
+__all__ = [
+    "Advice",
+    "AdvisorError",
+    "Engine",
+    "Forecast",
+    "InvalidInputError",
+    "NoFeasiblePlanError",
+    "Profile",
+    "Trace",
+    "TraceError",
+    "UnknownNameError",
+    "advise",
+    "predict",
+    "read_trace",
+]
+
+Finetune = Literal["full", "lora", "qlora"]
+USUAL: Final = SearchOptions()
+logger = logging.getLogger(__name__)
+_opened: Final[dict[Path, Engine]] = {}
+_opening: Final = threading.Lock()
+
+
+class Advice(domain.Advice):
+    """Picks by name, the Pareto front, and an account of the search."""
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the picks and the front, one plan a row, cheapest first.
+
+        Returns
+        -------
+        DataFrame
+            The columns of the command's ``--csv``, units in their names.
+        """
+        return pd.read_csv(io.StringIO(front_csv(self)))
+
+
+def advise(
+    model: str | Path = "",
+    *,
+    tokens: Amount | None = None,
+    epochs: Amount | None = None,
+    steps: Amount | None = None,
+    samples: Amount | None = None,
+    dataset_samples: Amount | None = None,
+    sequence_length: Amount | None = None,
+    resolution: Amount | None = None,
+    global_batch: Amount | None = None,
+    precision: Precision = "bf16",
+    finetune: Finetune | None = None,
+    lora_rank: int = DEFAULT_RANK,
+    deadline_h: float | None = None,
+    budget_usd: float | None = None,
+    chance: float = DEFAULT_CHANCE,
+    clouds: Names = (),
+    regions: Names = (),
+    gpus: Names = (),
+    markets: Names = (),
+    max_machines: int | None = None,
+    max_accelerators: int = USUAL.most_accelerators,
+    memory_margin: float = USUAL.memory_margin,
+    retry_allowance: float = USUAL.retry_share,
+    current: str | None = None,
+    profiles: Iterable[OwnRun] = (),
+    engine: Engine | None = None,
+) -> Advice:
+    """Recommend machines, counts and layouts for a training job.
+
+    Parameters
+    ----------
+    model : str or path, optional
+        Name in the zoo (``llama-2-7b``), a Hugging Face ``config.json`` or a size (``7B``); may be
+        left out where one of `profiles` names it.
+    tokens, epochs, steps, samples : number or str, optional
+        How much to train; exactly one of them. Text may have a suffix: ``"10 B"``.
+    dataset_samples : number or str, optional
+        Samples in one epoch.
+    sequence_length, resolution : int, optional
+        Tokens of a sample, or the side of an image; the model's own by default.
+    global_batch : int, optional
+        Samples per optimizer step, over all accelerators.
+    precision : str
+        ``fp32``, ``tf32``, ``fp16``, ``bf16`` or ``fp8``.
+    finetune : {"full", "lora", "qlora"}, optional
+        Tune a trained model; None pre-trains.
+    lora_rank : int
+        Rank of the adapters.
+    deadline_h, budget_usd : float, optional
+        Limits on the hours [h] and the median bill [USD].
+    chance : float
+        How sure to be of the deadline.
+    clouds, regions, gpus, markets : str or list of str
+        Names as on the command line: ``"aws"``; ``"US"`` or ``"us-east-1"``; ``"Hopper"`` or
+        ``"H100"``; ``"on-demand"``, ``"spot"``. By default the usual clouds and no commitment.
+    max_machines, max_accelerators : int
+        Largest cluster.
+    memory_margin : float
+        Share of the device memory to leave free.
+    retry_allowance : float
+        Extra hours for restarts, as a share.
+    current : str, optional
+        What you run on today: ``"4 x p4d.24xlarge"``; picks then state the saving.
+    profiles : list of path, bytes, open binary file, Trace or Profile
+        Your own measured runs, which calibrate the predictions.
+    engine : Engine, optional
+        Catalog and predictor; by default those of this process, opened once.
+
+    Returns
+    -------
+    Advice
+        ``picks`` by name, the front ``pareto``, ``to_frame()``, ``to_dict()``, ``to_json()``.
+
+    Raises
+    ------
+    InvalidInputError
+        If a name, number or file cannot be used.
+    NoFeasiblePlanError
+        If no plan meets the limits; the message says which to relax and by how much.
+    """
+    catalog = _catalog(engine)
+    job = _job(
+        model,
+        {"tokens": tokens, "epochs": epochs, "steps": steps, "samples": samples},
+        dataset_samples=dataset_samples,
+        sizes={"sequence_length": sequence_length, "resolution": resolution},
+        global_batch=global_batch,
+        precision=precision,
+        finetune=finetune,
+        lora_rank=lora_rank,
+    )
+    limits = Constraints(
+        **limits_named(
+            catalog,
+            clouds=names_of("clouds", clouds),
+            regions=names_of("regions", regions),
+            gpus=names_of("gpus", gpus),
+            markets=names_of("markets", markets),
+        ),
+        most_machines=whole_of("max_machines", max_machines),
+        deadline_h=count_of("deadline_h", deadline_h),
+        budget_usd=count_of("budget_usd", budget_usd),
+        chance=chance,
+    )
+    options = SearchOptions(
+        most_accelerators=whole_of("max_accelerators", max_accelerators) or 0,
+        memory_margin=memory_margin,
+        retry_share=retry_allowance,
+    )
+    question = ask(job, catalog, runs=profiles, machines=current)
+    opened = _engine(engine, catalog)
+    advice = question.advice(opened, options=options, limits=limits, current=current)
+    return Advice(**dict(advice))
+
+
+def predict(
+    model: str | Path = "",
+    *,
+    machines: str | None = None,
+    gpu: str | None = None,
+    accelerators: int | None = None,
+    tokens: Amount | None = None,
+    epochs: Amount | None = None,
+    steps: Amount | None = None,
+    samples: Amount | None = None,
+    dataset_samples: Amount | None = None,
+    sequence_length: Amount | None = None,
+    resolution: Amount | None = None,
+    global_batch: Amount | None = None,
+    precision: Precision = "bf16",
+    finetune: Finetune | None = None,
+    lora_rank: int = DEFAULT_RANK,
+    profiles: Iterable[OwnRun] = (),
+    engine: Engine | None = None,
+) -> Forecast:
+    """Predict time and memory of a job on given hardware.
+
+    Parameters
+    ----------
+    machines : str, optional
+        Count and instance type: ``"8 x p5.48xlarge"``.
+    gpu, accelerators : str and int, optional
+        An accelerator and how many, instead of `machines`.
+    model, tokens, …, profiles, engine : optional
+        As for `advise`.
+
+    Returns
+    -------
+    Forecast
+        Step time [s], hours [h] and accelerator-hours with 90 % intervals, memory [bytes],
+        parts of the step, the layout; ``to_dict()``, ``to_json()``.
+
+    Raises
+    ------
+    InvalidInputError
+        If a name, number or file cannot be used.
+    NoFeasiblePlanError
+        If the job does not run on that hardware.
+    PredictionError
+        If the accelerator has no published peak.
+    """
+    hardware = Hardware(
+        machines=machines, gpu=gpu, accelerators=whole_of("accelerators", accelerators)
+    )
+    catalog = _catalog(engine)
+    job = _job(
+        model,
+        {"tokens": tokens, "epochs": epochs, "steps": steps, "samples": samples},
+        dataset_samples=dataset_samples,
+        sizes={"sequence_length": sequence_length, "resolution": resolution},
+        global_batch=global_batch,
+        precision=precision,
+        finetune=finetune,
+        lora_rank=lora_rank,
+    )
+    question = ask(job, catalog, runs=profiles, machines=machines)
+    return question.forecast(_engine(engine, catalog), hardware)
+
+
+def read_trace(file: File, name: str = "") -> Trace:
+    """Read a trace or log, an archive of them, or a folder of one job.
+
+    Parameters
+    ----------
+    file : path, bytes or open binary file
+        What to read. Its format is told by its content; nothing in it is run.
+    name : str
+        Its name for messages, where `file` has none.
+
+    Raises
+    ------
+    TraceError
+        If it cannot be read or is refused.
+    """
+    return read(file, name)
+
+
+def _job(
+    model: str | Path,
+    amounts: Mapping[str, Amount | None],
+    *,
+    dataset_samples: Amount | None,
+    sizes: Mapping[str, Amount | None],
+    global_batch: Amount | None,
+    precision: str,
+    finetune: str | None,
+    lora_rank: int,
+) -> Job:
+    unit, amount = _only("amount of training", amounts)
+    _, size = _only("size of a sample", sizes) if any(sizes.values()) else ("", None)
+    if finetune not in (None, *get_args(Finetune)):
+        raise InvalidInputError(
+            f"“{finetune}” is no way to tune.", where="finetune", todo="Give full, lora or qlora."
+        )
+    return Job(
+        model=os.fspath(model),
+        amount=count_of(unit, amount),
+        unit=unit,
+        dataset_samples=count_of("dataset_samples", dataset_samples),
+        sample_size=whole_of("size of a sample", size),
+        global_batch=whole_of("global_batch", global_batch),
+        precision=precision,
+        tuning=finetune or "pretrain",
+        lora_rank=lora_rank,
+    )
+
+
+def _only(what: str, given: Mapping[str, Amount | None]) -> tuple[str, Amount]:
+    """Return the only value that is given, and its name."""
+    said = [(name, value) for name, value in given.items() if value is not None]
+    if len(said) != 1:
+        found = " and ".join(name for name, _ in said) or "none"
+        raise InvalidInputError(
+            f"exactly one of {', '.join(given)} is needed; given: {found}.", where=what
+        )
+    return said[0]
+
+
+def _catalog(engine: Engine | None) -> Catalog:
+    """Return the catalog to read names by; training is not waited for before errors are said."""
+    known = engine or _opened.get(data_dir())
+    return load() if known is None else known.catalog
+
+
+def _engine(given: Engine | None, catalog: Catalog) -> Engine:
+    if given is not None:
+        return given
+    directory = data_dir()
+    with _opening:
+        if directory not in _opened:
+            for note in catalog.notes:
+                logger.warning("%s", note)
+            _opened[directory] = Engine.open(catalog)
+        return _opened[directory]
