@@ -14,6 +14,7 @@ st.logo(asset("logo.svg"), icon_image=asset("icon.png"))
 pages = [
     st.Page("advisor/ui/pages/advise.py", title="Advise", url_path="advise", default=True),
     st.Page("advisor/ui/pages/compare.py", title="Compare", url_path="compare"),
+    st.Page("advisor/ui/pages/profiles.py", title="Profiles", url_path="profiles"),
     st.Page("advisor/ui/pages/plans.py", title="Plans", url_path="plans"),
 ]
 st.navigation(pages, position="top").run()

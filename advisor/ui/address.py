@@ -48,6 +48,17 @@ def restore(inputs: Inputs) -> None:
         st.session_state[name] = value
 
 
+def open_advise(inputs: Inputs) -> None:
+    """Leave for the Advise page with these inputs and no others.
+
+    What the session holds of its widgets is forgotten: the address says all.
+    """
+    st.session_state["visited"] = True
+    for name in widget_values(inputs):
+        st.session_state.pop(name, None)
+    st.switch_page("advisor/ui/pages/advise.py", query_params=address_of(inputs))
+
+
 def current_inputs() -> Inputs:
     """Return the job and its limits on a page without their widgets.
 
