@@ -29,6 +29,7 @@ SCREENS: Final[dict[str, tuple[str, Address]]] = {
     "empty": ("", {"deadline": "36"}),
     "compare": ("compare", LINE | {"compare": COMPARED}),
     "compare_empty": ("compare", {}),
+    "profiles": ("profiles", {}),
 }
 SIZES: Final = ((1280, 900), (390, 844))
 Scheme = Literal["light", "dark"]
