@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -13,8 +14,9 @@ COLUMNS = ("cloud", "instance_type", "region", "area", "market", "accelerator", 
            "usd_per_h", "rankable", "available")  # fmt: skip
 
 
+@lru_cache(maxsize=2)
 def offer_columns(catalog: Catalog) -> pd.DataFrame:
-    """Return one row per offer of the catalog, in its order.
+    """Return one row per offer of the catalog, in its order; shared, not to be changed in place.
 
     Returns
     -------
