@@ -89,7 +89,7 @@ class Boards(Noun):
         return any(board.stamp != today for board in self.boards)
 
 
-def read_boards(directory: Path = ACCURACY_DIR) -> Boards:
+def read_boards(directory: Path | None = None) -> Boards:
     """Return the stored boards, none where the benchmark has never stored any.
 
     Raises
@@ -97,7 +97,7 @@ def read_boards(directory: Path = ACCURACY_DIR) -> Boards:
     StoreError
         If the file is damaged.
     """
-    path = directory / _FILE
+    path = (directory or ACCURACY_DIR) / _FILE
     if not path.exists():
         return Boards()
     try:
@@ -106,7 +106,7 @@ def read_boards(directory: Path = ACCURACY_DIR) -> Boards:
         raise StoreError("the stored boards cannot be read.", where=_FILE, todo=_TODO) from error
 
 
-def read_points(board: Board, directory: Path = ACCURACY_DIR) -> pd.DataFrame:
+def read_points(board: Board, directory: Path | None = None) -> pd.DataFrame:
     """Return every held-out prediction of a board.
 
     Returns
@@ -122,15 +122,16 @@ def read_points(board: Board, directory: Path = ACCURACY_DIR) -> pd.DataFrame:
     """
     if not board.points:
         return pd.DataFrame(columns=list(POINT_COLUMNS))
-    path = directory / f"{board.name}.csv"
+    path = (directory or ACCURACY_DIR) / f"{board.name}.csv"
     try:
         return pd.read_csv(path, usecols=list(POINT_COLUMNS))[list(POINT_COLUMNS)]
     except (OSError, ValueError) as error:
         raise StoreError("the board cannot be read.", where=path.name, todo=_TODO) from error
 
 
-def write_board(board: Board, points: pd.DataFrame | None, directory: Path = ACCURACY_DIR) -> None:
+def write_board(board: Board, points: pd.DataFrame | None, directory: Path | None = None) -> None:
     """Store a board beside the others; its predictions to four digits."""
+    directory = directory or ACCURACY_DIR
     directory.mkdir(parents=True, exist_ok=True)
     if points is not None:
         rows = points[list(POINT_COLUMNS)]

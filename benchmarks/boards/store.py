@@ -59,7 +59,7 @@ def _both(
     context: Context, board: str, column: str, *, fewest: int, not_tested: str
 ) -> Iterator[Scored]:
     thing, plural = THINGS[column]
-    for prefix, runs in (("", context.all_runs), ("shipped.", context.shipped_runs)):
+    for prefix, runs in (("shipped.", context.shipped_runs), ("", context.all_runs)):
         frame, table = scope(runs, context)
         labels, tested = tested_labels(frame, column, fewest=fewest, not_tested=not_tested)
         known = {name: named(name, column, context) for name in frame[column].unique()}
