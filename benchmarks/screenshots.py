@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, Literal
 from urllib.parse import urlencode
@@ -14,6 +15,7 @@ from playwright.sync_api import Browser, Page
 
 from advisor.ui.state import DEFAULT_JOB
 from benchmarks.app_browser import app_and_browser
+from benchmarks.example_plans import example_data
 
 COMPARED: Final = ["aws~p5.48xlarge~us-east-1~on_demand~8", "aws~p4d.24xlarge~us-east-1~spot~8",
                    "gcp~a3-highgpu-8g~us-central1~spot~4"]  # fmt: skip
@@ -29,8 +31,12 @@ SCREENS: Final[dict[str, tuple[str, Address]]] = {
     "empty": ("", {"deadline": "36"}),
     "compare": ("compare", LINE | {"compare": COMPARED}),
     "compare_empty": ("compare", {}),
+    "accuracy": ("accuracy", {}),
     "profiles": ("profiles", {}),
+    "plans": ("plans", {}),
 }
+# They show what the store holds: example plans of their own.
+WITH_EXAMPLES: Final = ("plans",)
 SIZES: Final = ((1280, 900), (390, 844))
 Scheme = Literal["light", "dark"]
 SCHEMES: Final[tuple[Scheme, ...]] = ("light", "dark")
@@ -41,8 +47,18 @@ def main() -> int:
     """Write one picture per screen, width and appearance."""
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "screenshots")
     folder.mkdir(parents=True, exist_ok=True)
+    names = sys.argv[2:] or list(SCREENS)
+    if usual := [name for name in names if name not in WITH_EXAMPLES]:
+        _shoot_all(usual, folder)
+    if stored := [name for name in names if name in WITH_EXAMPLES]:
+        with example_data(COMPARED):
+            _shoot_all(stored, folder)
+    return 0
+
+
+def _shoot_all(names: Sequence[str], folder: Path) -> None:
     with app_and_browser() as (url, _, browser):
-        for name in sys.argv[2:] or SCREENS:
+        for name in names:
             place, address = SCREENS[name]
             target = f"{url}/{place}?{urlencode(address, doseq=True)}"
             for width, height in SIZES:
@@ -50,7 +66,6 @@ def main() -> int:
                     path = folder / f"{name}_{width}_{scheme}.png"
                     _shoot(browser, target, width, height, scheme, path)
                     print(path)
-    return 0
 
 
 def _shoot(

@@ -75,7 +75,7 @@ def _amount(value: float, like: Estimate) -> str:
 def _open(saved: SavedPlan) -> None:
     address = address_of_plan(saved)
     pressed = st.button("Open", key=f"open_{saved.id}", icon=":material/open_in_new:",
-                        type="primary", disabled=not address)  # fmt: skip
+                        disabled=not address)  # fmt: skip
     if pressed:
         restore(inputs_of({**address}))
         st.switch_page(ADVISE, query_params=address)

@@ -37,6 +37,7 @@ def show_changes(saved: SavedPlan) -> None:
     st.markdown(headline(saved, found))
     st.table(changes_table(saved, found), border="horizontal", hide_index=True,
              alt="The plan when it was saved, and today")  # fmt: skip
+    st.markdown(origins(saved, found))
 
 
 def _changes(saved: SavedPlan) -> Since:
@@ -77,9 +78,26 @@ def headline(saved: SavedPlan, found: Since) -> str:
         return f":orange[:material/info:] Not predicted anew: {plain(found.unknown)}."
     before, now = saved.cost_usd.value, found.plan.cost_usd.value
     if usd(before) == usd(now):
-        return "The predicted bill is the same."
+        return "The predicted cost is the same."
     word = "less" if now < before else "more"
     return f"**{plain(usd(abs(now - before)))} {word}** than when it was saved."
+
+
+def origins(saved: SavedPlan, found: Since) -> str:
+    """Return badges that say which of the sources of a prediction changed."""
+    version = f"Advisor {plain(saved.advisor_version)}"
+    if saved.advisor_version != found.advisor_version:
+        version += f" → {plain(found.advisor_version)}"
+    sources = [
+        ("Prices and machines", saved.catalog_hash != found.catalog_hash),
+        ("Measured runs", saved.data_hash != found.data_hash),
+    ]
+    badges = [
+        f":orange-badge[:material/update: {name}: changed]" if changed
+        else f":gray-badge[:material/check: {name}: the same]"
+        for name, changed in sources
+    ]  # fmt: skip
+    return " ".join([*badges, f":gray-badge[{version}]"])
 
 
 def changes_table(saved: SavedPlan, found: Since) -> pd.DataFrame:
@@ -87,11 +105,8 @@ def changes_table(saved: SavedPlan, found: Since) -> pd.DataFrame:
     offer, plan = found.offer, found.plan
     rows = [
         ("Price of a machine", *_prices(saved, offer)),
-        ("Bill, 90 %", *_estimates(saved.cost_usd, None if plan is None else plan.cost_usd)),
+        ("Cost, 90 %", *_estimates(saved.cost_usd, None if plan is None else plan.cost_usd)),
         ("Time, 90 %", *_estimates(saved.hours, None if plan is None else plan.hours)),
-        ("Prices and machines", *_versions(saved.catalog_hash[:8], found.catalog_hash[:8])),
-        ("Measured runs", *_versions(saved.data_hash[:8], found.data_hash[:8])),
-        ("Advisor", *_versions(saved.advisor_version, found.advisor_version)),
     ]
     cells = [[plain(cell) for cell in row] for row in rows]
     return pd.DataFrame(cells, columns=[" ", "When saved", "Today", "Change"])
@@ -118,10 +133,6 @@ def _estimates(then: Estimate, now: Estimate | None) -> tuple[str, str, str]:
     if now is None:
         return words_of(then), NOT_AVAILABLE, ""
     return words_of(then), words_of(now), _change(then.value, now.value)
-
-
-def _versions(then: str, now: str) -> tuple[str, str, str]:
-    return then, now, "same" if then == now else "changed"
 
 
 def _change(then: float, now: float) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
+from advisor.advice.job import parse_job
 from advisor.core.errors import AdvisorError
 from advisor.store import Store
 from advisor.ui import basket, notices
@@ -19,9 +20,13 @@ _SAVED: Final = "plans_saved"
 _LONGEST: Final = 200
 
 
-def usual_name(key: str, workload: Workload) -> str:
-    """Return the name that is offered: the model and the machines."""
-    return f"{workload.model.name} on {basket.short_name(key)}"[:_LONGEST]
+def usual_name(key: str, line: str, workload: Workload) -> str:
+    """Return the name that is offered: the model, as the job's line calls it, and the machines."""
+    try:
+        model = parse_job(line).job.model
+    except AdvisorError:
+        model = workload.model.name
+    return f"{model} on {basket.short_name(key)}"[:_LONGEST]
 
 
 def save_button(plan: Plan, workload: Workload, key: str) -> None:
@@ -32,7 +37,8 @@ def save_button(plan: Plan, workload: Workload, key: str) -> None:
         st.popover("Save plan", icon=":material/bookmark_add:", key=place),
         st.form(f"form_{place}", border=False),
     ):
-        st.text_input("Name", usual_name(key, workload), key=f"name_{place}", max_chars=_LONGEST)
+        name = usual_name(key, str(address_values().get("job", "")), workload)
+        st.text_input("Name", name, key=f"name_{place}", max_chars=_LONGEST)
         st.form_submit_button("Save", type="primary", on_click=_save,
                               args=(plan, workload, key, f"name_{place}"))  # fmt: skip
 
