@@ -32,6 +32,7 @@ from advisor.ui.charts.bars import BarData, bill_bar, draw_bar, memory_bar, part
 from advisor.ui.charts.cost_time import pick_labels
 from advisor.ui.charts.finish import draw_finish, finish_data
 from advisor.ui.charts.style import CONFIG
+from advisor.ui.plan_markets import show_markets
 from advisor.ui.saving import save_button, show_saved_as
 from advisor.ui.state import address_values, measured
 from advisor.ui.text import plain
@@ -69,6 +70,7 @@ def show_plan(
         _bill(plan)
     with right, st.container(border=True, height="stretch", gap="xsmall"):
         _finish(plan, evaluated, row, limits)
+    show_markets(evaluated, row, limits.deadline_h)
     left, right = st.columns(2, gap="small")
     with left, st.container(border=True, height="stretch", gap="xsmall"):
         _flips(evaluated, result, row, limits)

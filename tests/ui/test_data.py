@@ -16,9 +16,10 @@ from advisor.ui.charts.bars import NONE, bill_bar, draw_bar, memory_bar, step_ba
 from advisor.ui.charts.cost_time import MOST_DOTS, cost_time_data, draw_cost_time, pick_labels
 from advisor.ui.charts.finish import draw_finish, finish_data
 from advisor.ui.charts.style import log_ticks
+from advisor.ui.plan_markets import markets_table
 from advisor.ui.state import DEFAULT_JOB, inputs_of
 from advisor.ui.tables import front_table
-from advisor.ui.theme import DARK, FAMILIES, LIGHT, MARKET_SYMBOLS
+from advisor.ui.theme import DARK, FAMILIES, LIGHT, MARKET_SYMBOLS, MARKET_TITLES
 
 
 @pytest.fixture(scope="module")
@@ -150,3 +151,21 @@ def test_the_page_opens_no_file_of_the_server(tmp_path) -> None:
             _ = inputs_of({"job": f"{path} · 10 B tokens"}).parsed
         said.append(str(caught.value))
     assert len(set(said)) == 1
+
+
+def test_the_same_machines_are_shown_in_every_market(table: Evaluated) -> None:
+    plans = table.plans
+    row = select(table, LIMITS).picks["safest"]
+    shown = markets_table(table, row, 36.0)
+    same = plans[
+        (plans["instance_type"] == plans["instance_type"].iloc[row])
+        & (plans["region"] == plans["region"].iloc[row])
+        & (plans["machines"] == plans["machines"].iloc[row])
+        & plans["rankable"]
+    ]
+    assert len(shown) == len(same) > 1
+    (bold,) = [cells for cells in shown.itertuples(index=False) if cells[0].startswith("**")]
+    assert MARKET_TITLES[str(plans["market"].iloc[row])] in bold[0]
+    assert list(shown.columns)[-2:] == ["Within 36\xa0h", "Interruptions"]
+    on_demand = shown[shown["Market"].str.contains("demand")]["Interruptions"]
+    assert on_demand.str.contains("none").all()
