@@ -17,9 +17,9 @@ from typing import Final
 
 from trace_examples import EXAMPLES
 
+from advisor.advice.diagnosis import diagnose
 from advisor.core.errors import TraceError
 from advisor.traces import READERS, Limits
-from advisor.traces.diagnosis import diagnose
 from advisor.traces.guesses import guess
 from advisor.traces.source import source_of
 

@@ -18,9 +18,9 @@ from trace_examples import (
     profiler_trace,
 )
 
+from advisor.advice.diagnosis import Finding, diagnose
 from advisor.core.units import GIB
 from advisor.traces import Trace, read
-from advisor.traces.diagnosis import Finding, diagnose
 
 _KINETO = "data/traces/kineto"
 
