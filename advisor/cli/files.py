@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from advisor.core.errors import InvalidInputError
+from advisor.core.files import atomic
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,12 +40,8 @@ def write_text(path: Path, text: str) -> None:
         if target.exists() and not target.is_file():
             target.write_text(text, encoding="utf-8", newline="")  # a pipe cannot be replaced
             return
-        beside = target.with_name(f"{target.name}.partial")
-        try:
-            beside.write_text(text, encoding="utf-8", newline="")
-            beside.replace(target)
-        finally:
-            beside.unlink(missing_ok=True)
+        with atomic(target) as file:
+            file.write(text.encode())
     except OSError as error:
         raise InvalidInputError(
             f"the file cannot be written ({error.strerror}).", where=str(path),

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import os
-import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +14,7 @@ import sklearn
 
 from advisor import __version__, zoo
 from advisor.core.errors import PredictionError
+from advisor.core.files import atomic
 from advisor.core.paths import TABLES_DIR
 from advisor.predictor.hardware import facts_hash
 from advisor.predictor.model import Prediction, StepTimeModel
@@ -113,19 +112,12 @@ def _read(path: Path) -> Predictor | None:
 
 
 def _write(predictor: Predictor, path: Path) -> None:
-    """Write beside and rename, so that a reader never sees half a file."""
-    partial = None
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, suffix=".partial")
-        os.close(handle)
-        partial = Path(name)
-        joblib.dump(predictor, partial, compress=1)
-        partial.replace(path)
+        with atomic(path) as file:
+            joblib.dump(predictor, file, compress=1)
         _forget(path.parent)
     except OSError as error:
         logger.warning("the predictor is not cached (%s); it is trained at every start", error)
-        if partial is not None:
-            partial.unlink(missing_ok=True)
 
 
 def _forget(directory: Path) -> None:

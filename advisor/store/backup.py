@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
-import os
-import tempfile
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -14,6 +12,7 @@ from sqlalchemy import func, select
 
 from advisor import __version__
 from advisor.core.errors import InvalidInputError
+from advisor.core.files import atomic
 from advisor.store.backup_format import (
     MANIFEST,
     TABLES,
@@ -44,16 +43,11 @@ def write_backup(connection: Connection, path: Path) -> BackupSummary:
     target = path.resolve()  # a link stays a link
     try:
         _check_target(target, path)
-        descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        try:
-            with (
-                os.fdopen(descriptor, "wb") as file,
-                zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive,
-            ):
-                manifest = _write_tables(connection, archive)
-            Path(name).replace(target)
-        finally:
-            Path(name).unlink(missing_ok=True)
+        with (
+            atomic(target, private=True) as file,
+            zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive,
+        ):
+            manifest = _write_tables(connection, archive)
         size = target.stat().st_size
     except OSError as error:
         raise InvalidInputError(

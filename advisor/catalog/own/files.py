@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from advisor.catalog.own.known import known
@@ -12,6 +9,7 @@ from advisor.catalog.own.parse import MOST_BYTES, Parsed, parse
 from advisor.catalog.own.tables import TABLES
 from advisor.catalog.own.writing import csv_text
 from advisor.core.errors import CatalogError
+from advisor.core.files import atomic
 from advisor.core.paths import data_dir
 
 if TYPE_CHECKING:
@@ -77,18 +75,9 @@ def save(table: OwnTable, rows: Iterable[Row]) -> None:
     if not rows:
         remove(table)
         return
-    path = path_of(table)
     try:
-        handle, beside = tempfile.mkstemp(dir=path.parent, prefix=path.stem, suffix=".partial")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-                file.write(csv_text(table, rows))
-                file.flush()
-                os.fsync(file.fileno())
-            Path(beside).replace(path)
-        except BaseException:
-            Path(beside).unlink()
-            raise
+        with atomic(path_of(table)) as file:
+            file.write(csv_text(table, rows).encode())
     except OSError as error:
         raise _not_written(table, error) from error
 
