@@ -31,6 +31,7 @@ SCREENS: Final[dict[str, tuple[str, Address]]] = {
     "empty": ("", {"deadline": "36"}),
     "compare": ("compare", LINE | {"compare": COMPARED}),
     "compare_empty": ("compare", {}),
+    "catalog": ("catalog", {}),
     "accuracy": ("accuracy", {}),
     "profiles": ("profiles", {}),
     "plans": ("plans", {}),

@@ -8,8 +8,11 @@ import pandas as pd
 import streamlit as st
 
 from advisor.advice.infeasible import NAMES
+from advisor.advice.limits import USUAL_CLOUDS
+from advisor.domain.hardware import OWN_CLOUD
 from advisor.ui.state import (
     AREAS,
+    DEFAULT_CLOUDS,
     DEFAULT_MACHINES,
     DEFAULT_MARKETS,
     MARKETS,
@@ -60,11 +63,15 @@ def constraints() -> None:
 
 
 def _clouds() -> None:
-    """Draw the clouds; a choice of own machines that are gone is taken back first."""
+    """Draw the clouds: own machines join the default choice as they come, and leave as they go."""
     clouds = cloud_choices()
     chosen = st.session_state.get("clouds", [])
-    if not set(chosen) <= set(clouds):
+    new = OWN_CLOUD in clouds and st.session_state.get("own_missing", False)
+    if new and set(chosen) == set(USUAL_CLOUDS):
+        st.session_state["clouds"] = list(DEFAULT_CLOUDS)
+    elif not set(chosen) <= set(clouds):
         st.session_state["clouds"] = [cloud for cloud in chosen if cloud in clouds]
+    st.session_state["own_missing"] = OWN_CLOUD not in clouds
     st.pills("Clouds", clouds, selection_mode="multi", key="clouds", bind=BIND, wrap=True,
              default=[cloud for cloud in clouds if cloud != OTHER_CLOUDS],
              format_func=lambda name: CLOUD_TITLES.get(name, "Others"))  # fmt: skip

@@ -193,7 +193,7 @@ def test_what_is_written_is_read_back(rows: list[dict[str, object]]) -> None:
     parsed = parse(csv_text(MACHINES, rows).encode(), MACHINES, known())
     assert parsed.problems == ()
     again = parse(csv_text(MACHINES, parsed.rows).encode(), MACHINES, known())
-    assert again == parsed
+    assert again.rows == parsed.rows
     for row, back in zip(rows, parsed.rows, strict=True):
         assert {n: v for n, v in row.items() if not isinstance(v, float)} == {
             n: v for n, v in back.items() if not isinstance(row[n], float)

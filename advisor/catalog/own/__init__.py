@@ -3,10 +3,11 @@
 from advisor.catalog.own.files import read, remove, save, stamp
 from advisor.catalog.own.known import Known, known
 from advisor.catalog.own.parse import MOST_BYTES, Parsed, Problem, parse, parse_any
-from advisor.catalog.own.tables import CREDITS, DISCOUNTS, MACHINES, TABLES, OwnTable
-from advisor.catalog.own.writing import csv_rows, csv_text, template
+from advisor.catalog.own.tables import CHOICES, CREDITS, DISCOUNTS, MACHINES, TABLES, OwnTable
+from advisor.catalog.own.writing import cells_csv, csv_rows, csv_text, template
 
 __all__ = [
+    "CHOICES",
     "CREDITS",
     "DISCOUNTS",
     "MACHINES",
@@ -16,6 +17,7 @@ __all__ = [
     "OwnTable",
     "Parsed",
     "Problem",
+    "cells_csv",
     "csv_rows",
     "csv_text",
     "known",

@@ -47,11 +47,15 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A list as it was read: rows that are fine, and problems. Only one without may be used."""
+    """A list as it was read: rows that are fine, and problems. Only one without may be used.
+
+    ``cells`` are all rows as they are written, so that they can be corrected.
+    """
 
     table: OwnTable
     rows: tuple[Row, ...]
     problems: tuple[Problem, ...]
+    cells: tuple[dict[str, str], ...] = ()
 
     def checked(self, where: str) -> tuple[Row, ...]:
         """Return the rows.
@@ -145,8 +149,9 @@ def _parse_lines(lines: list[tuple[int, list[str]]], table: OwnTable, known: Kno
         return Parsed(table, (), (Problem("the file is empty.", todo),))
     header = [_folded(cell) for cell in lines[0][1]]
     problems = _header_problems(header, table)
+    written = tuple(dict(zip(header, cells, strict=False)) for _, cells in lines[1:])
     if problems:
-        return Parsed(table, (), tuple(problems))
+        return Parsed(table, (), tuple(problems), written)
     rows: list[Row] = []
     seen: dict[tuple[str, ...], int] = {}
     for number, cells in lines[1:]:
@@ -163,7 +168,7 @@ def _parse_lines(lines: list[tuple[int, list[str]]], table: OwnTable, known: Kno
         problems += wrong
         if len(problems) >= MOST_PROBLEMS:
             break
-    return Parsed(table, tuple(rows), tuple(problems[:MOST_PROBLEMS]))
+    return Parsed(table, tuple(rows), tuple(problems[:MOST_PROBLEMS]), written)
 
 
 def _header_problems(header: list[str], table: OwnTable) -> list[Problem]:

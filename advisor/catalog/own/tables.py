@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from advisor.catalog.own import cells
+from advisor.catalog.own.known import Known
 from advisor.catalog.own.links import link_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from advisor.catalog.own.cells import Value
-    from advisor.catalog.own.known import Known
 
 Row = dict[str, "Value"]
 CHEAPEST_USD_PER_H: Final = 0.01
@@ -21,9 +20,10 @@ DEAREST_USD_PER_H: Final = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: its name in the header, what it means, its reader."""
+    """One column: its name in the header, its title in a form, what it means, its reader."""
 
     name: str
+    title: str
     meaning: str
     read: Callable[[str, Known], Value]
     required: bool = False
@@ -64,55 +64,120 @@ MACHINES: Final = OwnTable(
     name="machines",
     file="own_machines.csv",
     columns=(
-        Column("name", "what you call the machine", cells.name, required=True),
-        Column("accelerator", "as the catalog names it, or a usual alias", cells.accelerator,
-               required=True),
-        Column("accelerators", "accelerators in one machine", cells.whole(128, "accelerators"),
-               required=True),
-        Column("usd_per_h", "price of one machine, USD/h; of a machine you own: depreciation, "
-               "power and room", cells.number(CHEAPEST_USD_PER_H, DEAREST_USD_PER_H, "USD/h"),
-               required=True),
-        Column("available", "machines that you can use at once", cells.whole(20_000, "machines"),
-               required=True),
-        Column("vcpus", "virtual or physical cores", cells.whole(4_096, "cores")),
-        Column("memory_gb", "main memory, GB", cells.number(1, 65_536, "GB")),
-        Column("link", "between the accelerators of a machine: PCIe, NVLink, …; empty: the "
-               "accelerator's own", cells.link),
-        Column("network_gbit_per_s", "of one machine to the others, Gbit/s; empty: one machine "
-               "is used at a time", cells.number(1, 20_000, "Gbit/s")),
-        Column("region", "place in your words; us-, eu- or asia- in front puts it on the map",
-               cells.name),
-        Column("as_of", "day of the price, year-month-day; empty: of the file", cells.date),
+        Column("name", "Name", "what you call the machine", cells.name, required=True),
+        Column(
+            "accelerator",
+            "Accelerator",
+            "as the catalog names it, or a usual alias",
+            cells.accelerator,
+            required=True,
+        ),
+        Column(
+            "accelerators",
+            "Per machine",
+            "accelerators in one machine",
+            cells.whole(128, "accelerators"),
+            required=True,
+        ),
+        Column(
+            "usd_per_h",
+            "USD/h",
+            "price of one machine, USD/h; of a machine you own: depreciation, power and room",
+            cells.number(CHEAPEST_USD_PER_H, DEAREST_USD_PER_H, "USD/h"),
+            required=True,
+        ),
+        Column(
+            "available",
+            "Available",
+            "machines that you can use at once",
+            cells.whole(20_000, "machines"),
+            required=True,
+        ),
+        Column("vcpus", "vCPUs", "virtual or physical cores", cells.whole(4_096, "cores")),
+        Column("memory_gb", "Memory, GB", "main memory, GB", cells.number(1, 65_536, "GB")),
+        Column(
+            "link",
+            "Link",
+            "between the accelerators of a machine: PCIe, NVLink, …; empty: the accelerator's own",
+            cells.link,
+        ),
+        Column(
+            "network_gbit_per_s",
+            "Network, Gbit/s",
+            "of one machine to the others, Gbit/s; empty: one machine is used at a time",
+            cells.number(1, 20_000, "Gbit/s"),
+        ),
+        Column(
+            "region",
+            "Region",
+            "place in your words; us-, eu- or asia- in front puts it on the map",
+            cells.name,
+        ),
+        Column(
+            "as_of", "As of", "day of the price, year-month-day; empty: of the file", cells.date
+        ),
     ),
     key=("name",),
-    example=("lab-h100", "H100", "8", "9.50", "4", "192", "2048", "NVLink", "400", "eu-lab",
-             "2026-07-01"),
+    example=(
+        "lab-h100",
+        "H100",
+        "8",
+        "9.50",
+        "4",
+        "192",
+        "2048",
+        "NVLink",
+        "400",
+        "eu-lab",
+        "2026-07-01",
+    ),
     check=_fits,
-)  # fmt: skip
+)
 DISCOUNTS: Final = OwnTable(
     name="discounts",
     file="own_discounts.csv",
     columns=(
-        Column("cloud", "as the catalog names it", cells.cloud, required=True),
-        Column("market", "on-demand, spot, reserved-1y or reserved-3y", cells.market,
-               required=True),
-        Column("discount_percent", "off the list price, %", cells.number(0.01, 99, "%"),
-               required=True),
+        Column("cloud", "Cloud", "as the catalog names it", cells.cloud, required=True),
+        Column(
+            "market",
+            "Market",
+            "on-demand, spot, reserved-1y or reserved-3y",
+            cells.market,
+            required=True,
+        ),
+        Column(
+            "discount_percent",
+            "Discount, %",
+            "off the list price, %",
+            cells.number(0.01, 99, "%"),
+            required=True,
+        ),
     ),
     key=("cloud", "market"),
     example=("aws", "on-demand", "12"),
     check=_unchanged,
-)  # fmt: skip
+)
 CREDITS: Final = OwnTable(
     name="credits",
     file="own_credits.csv",
     columns=(
-        Column("cloud", "as the catalog names it", cells.cloud, required=True),
-        Column("credits_usd", "what is left of them, USD", cells.number(0.01, 1e9, "USD"),
-               required=True),
+        Column("cloud", "Cloud", "as the catalog names it", cells.cloud, required=True),
+        Column(
+            "credits_usd",
+            "Credits, USD",
+            "what is left of them, USD",
+            cells.number(0.01, 1e9, "USD"),
+            required=True,
+        ),
     ),
     key=("cloud",),
     example=("gcp", "1000"),
     check=_unchanged,
-)  # fmt: skip
+)
+# Columns whose values are few, and those values.
+CHOICES: Final[dict[str, Callable[[Known], list[str]]]] = {
+    "accelerator": lambda known: [str(name) for name in known.accelerators.index],
+    "cloud": lambda known: list(known.clouds),
+    "market": lambda _: list(cells.MARKETS),
+}
 TABLES: Final = {table.name: table for table in (MACHINES, DISCOUNTS, CREDITS)}

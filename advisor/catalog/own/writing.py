@@ -8,7 +8,7 @@ import io
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from advisor.catalog.own.cells import Value
     from advisor.catalog.own.tables import OwnTable, Row
@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 def csv_text(table: OwnTable, rows: Iterable[Row]) -> str:
     """Return the rows as `parse` reads them."""
     return _csv(table, csv_rows(table, rows))
+
+
+def cells_csv(table: OwnTable, cells: Iterable[Mapping[str, str]]) -> str:
+    """Return rows of texts as CSV; what is wrong with them stays."""
+    return _csv(table, ([row.get(name, "") for name in table.header] for row in cells))
 
 
 def csv_rows(table: OwnTable, rows: Iterable[Row]) -> list[list[str]]:
