@@ -8,8 +8,8 @@ import streamlit as st
 
 from advisor.advice.saved import Outcome, outcomes
 from advisor.core.units import NBSP, hours, interval, number, usd
-from advisor.ui import plan_edits
-from advisor.ui.address import restore
+from advisor.ui import basket, plan_edits
+from advisor.ui.address import Address, address_of, restore
 from advisor.ui.cards import BASIS_BADGES
 from advisor.ui.plan_changes import show_changes, words_of
 from advisor.ui.state import inputs_of
@@ -19,18 +19,20 @@ from advisor.ui.theme import MARKET_TITLES
 if TYPE_CHECKING:
     from advisor.domain import Estimate
     from advisor.store import FinishedRun, SavedPlan
+    from advisor.ui.state import Inputs
 
 ADVISE = "advisor/ui/pages/advise.py"
 
 
-def show_saved(saved: SavedPlan) -> None:
-    """Draw a saved plan."""
+def show_saved(saved: SavedPlan, current: Inputs) -> None:
+    """Draw a saved plan; one of the `current` job can be compared with others of it."""
     with st.container(border=True, gap="xsmall", key=f"saved_{saved.id}"):
         with st.container(horizontal=True, horizontal_alignment="distribute",
                           vertical_alignment="center", gap="xsmall"):  # fmt: skip
             st.markdown(f"#### {plain(saved.name)}", anchors=False, width="stretch")
             with st.container(horizontal=True, gap="xsmall", width="content"):
                 _open(saved)
+                _compare(saved, current)
                 _finish(saved)
                 _edit(saved)
         if saved.job:
@@ -45,11 +47,16 @@ def show_saved(saved: SavedPlan) -> None:
                 show_changes(saved)
 
 
-def address_of_plan(saved: SavedPlan) -> dict[str, str | list[str]]:
-    """Return the address that asks for the plan anew, empty where no job was kept."""
-    if saved.inputs.get("job"):
-        return saved.inputs
-    return {"job": saved.job} if saved.job else {}
+def address_of_plan(saved: SavedPlan) -> Address:
+    """Return the address that asks for the plan anew, empty where no job was kept.
+
+    Only what the page knows is taken: a restored store can hold anything.
+    """
+    inputs = _inputs(saved)
+    if not inputs.job:
+        return {}
+    key = saved.inputs.get("plan")
+    return address_of(inputs) | ({"plan": key} if isinstance(key, str) and key else {})
 
 
 def run_words(outcome: Outcome) -> str:
@@ -77,8 +84,19 @@ def _open(saved: SavedPlan) -> None:
     pressed = st.button("Open", key=f"open_{saved.id}", icon=":material/open_in_new:",
                         disabled=not address)  # fmt: skip
     if pressed:
-        restore(inputs_of({**address}))
+        restore(_inputs(saved))
         st.switch_page(ADVISE, query_params=address)
+
+
+def _compare(saved: SavedPlan, current: Inputs) -> None:
+    """Offer to compare a plan of the job that is asked for now."""
+    key = address_of_plan(saved).get("plan")
+    if isinstance(key, str) and basket.clean([key]) and _inputs(saved) == current:
+        basket.toggle_button(key, saved.id, icon_only=True)
+
+
+def _inputs(saved: SavedPlan) -> Inputs:
+    return inputs_of({"job": saved.job} | saved.inputs)
 
 
 def _finish(saved: SavedPlan) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -236,6 +237,24 @@ def test_a_hostile_name_and_job_are_shown_as_they_are() -> None:
     assert "<script>" not in said.replace("\\<", "")
     assert "**bold**" not in said.replace("\\*", "")
     assert ":red[b]" not in said
+
+
+def test_inputs_that_the_page_does_not_know_are_not_opened() -> None:
+    forged = {"job": DEFAULT_JOB, "embed": "true", "clouds": ["nowhere"], "plan": ["a", "b"]}
+    change(keep(), inputs=json.dumps(forged))
+    test = open_page("plans")
+    button(test, "Open").click().run()
+    assert dict(test.query_params) == {"job": DEFAULT_JOB}
+
+
+def test_plans_of_the_present_job_can_be_compared() -> None:
+    here, other = keep(name="here"), keep(name="other", deadline="10")
+    test = open_page("advise", job=DEFAULT_JOB)
+    test.switch_page("advisor/ui/pages/plans.py").run()
+    assert f"compare_{other.id}" not in {b.key for b in test.button}
+    test.button(key=f"compare_{here.id}").click().run()
+    assert test.query_params["compare"] == KEY
+    assert "Plans" in text_of(test)
 
 
 def test_a_plan_without_inputs_opens_by_its_job_or_not_at_all() -> None:

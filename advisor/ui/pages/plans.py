@@ -16,6 +16,7 @@ from advisor.ui.text import plain
 
 if TYPE_CHECKING:
     from advisor.store import SavedPlan
+    from advisor.ui.state import Inputs
 
 AT_ONCE: Final = 20
 
@@ -31,11 +32,11 @@ def nothing_saved() -> None:
         st.page_link(ADVISE, label="Find a plan on Advise", icon=":material/arrow_back:")
 
 
-def show_list(plans: list[SavedPlan]) -> None:
+def show_list(plans: list[SavedPlan], current: Inputs) -> None:
     """Draw the saved plans, newest first, some at a time."""
     shown = st.session_state.get("plans_shown", AT_ONCE)
     for saved in plans[:shown]:
-        show_saved(saved)
+        show_saved(saved, current)
     if len(plans) > shown:
         st.button(f"Show {min(AT_ONCE, len(plans) - shown)} more of {len(plans):,}", key="more",
                   on_click=_show_more)  # fmt: skip
@@ -61,7 +62,9 @@ def show_deleted(plans: list[SavedPlan]) -> None:
 
 
 # The widgets of Advise are not here: without this their values would be forgotten.
-restore(inputs_of(session_values()))
+current = inputs_of(session_values())
+if current.job:
+    restore(current)
 st.markdown("# Plans", anchors=False)
 try:
     with Store.open() as store:
@@ -69,7 +72,7 @@ try:
     plan_edits.show_told()
     plan_edits.show_problem("page")
     if kept:
-        show_list(kept)
+        show_list(kept, current)
     else:
         nothing_saved()
     show_deleted(gone)
