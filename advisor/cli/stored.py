@@ -8,18 +8,20 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from advisor.advice.saved import outcomes
 from advisor.cli import stored_tables, values
 from advisor.core.errors import InvalidInputError
-from advisor.core.units import data_size
+from advisor.core.units import data_size, hours, interval, number
 from advisor.store import Store
 
 if TYPE_CHECKING:
+    from advisor.advice.saved import Outcome
     from advisor.store import BackupSummary, Edit, SavedPlan
 
 
 def add_commands(actions: Any) -> None:
     """Add ``plans``, ``backup`` and ``restore`` to the parser's commands."""
-    command = actions.add_parser("plans", help="saved plans: list, show, rename, delete")
+    command = actions.add_parser("plans", help="saved plans: list, show, rename, delete, finish")
     command.set_defaults(run=list_plans)
     _add_json(command, default=False)
     what = command.add_subparsers(metavar="ACTION")
@@ -27,12 +29,24 @@ def add_commands(actions: Any) -> None:
         ("show", show_plan, "one plan with its prediction and its finished runs"),
         ("rename", rename_plan, "give a plan another name"),
         ("delete", delete_plan, "delete a plan; can be undone"),
+        ("finish", finish_plan, "record what a run of the plan took; can be undone"),
     ):
         action = what.add_parser(name, help=words)
         action.set_defaults(run=run)
         action.add_argument("id", metavar="ID", help="as listed; its first letters are enough")
         if name == "rename":
             action.add_argument("name", metavar="NAME")
+        if name == "finish":
+            action.add_argument(
+                "--hours",
+                type=values.positive("--hours"),
+                metavar="H",
+                help="from the start of the machines to the end of the job",
+            )
+            action.add_argument(
+                "--cost-usd", type=values.count("--cost-usd"), metavar="USD", help="the bill"
+            )
+            action.add_argument("--note", default="", metavar="TEXT")
         _add_json(action)
     undo = what.add_parser("undo", help="take back an edit")
     undo.set_defaults(run=undo_edit)
@@ -87,6 +101,18 @@ def delete_plan(options: argparse.Namespace) -> int:
     return _said(options, f"Deleted “{edit.before}”.", edit)
 
 
+def finish_plan(options: argparse.Namespace) -> int:
+    """Record what a run of a plan took."""
+    with Store.open() as store:
+        plan = _found(store, options.id)
+        run = store.finish_plan(
+            plan.id, hours=options.hours, cost_usd=options.cost_usd, note=options.note
+        )
+        edit = store.edits(run.id, most=1)[0]
+    said = [_against(outcome) for outcome in outcomes(plan, run)]
+    return _said(options, f"Recorded for “{plan.name}”: {'; '.join(said)}.", edit)
+
+
 def undo_edit(options: argparse.Namespace) -> int:
     """Take back an edit."""
     with Store.open() as store:
@@ -128,6 +154,14 @@ def _found(store: Store, given: str) -> SavedPlan:
 
 def _fields(plan: SavedPlan) -> dict[str, Any]:
     return plan.model_dump(mode="json", exclude={"plan_json", "workload_json"})
+
+
+def _against(outcome: Outcome) -> str:
+    """Return what a run took, and whether it lies where it was predicted."""
+    unit, where = outcome.predicted.unit, "inside" if outcome.inside else "outside"
+    write = hours if unit == "h" else number
+    bounds = interval(*(write(bound) for bound in (outcome.predicted.low, outcome.predicted.high)))
+    return f"{write(outcome.measured)} {unit}, {where} the interval {bounds}"
 
 
 def _contents(told: BackupSummary) -> str:

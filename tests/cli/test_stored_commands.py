@@ -91,9 +91,26 @@ def test_a_plan_is_renamed_deleted_and_brought_back(
     assert "python -m advisor plans undo" in deleted
 
 
+def test_a_run_is_recorded_beside_its_plan_and_taken_back(
+    run: Callable[..., Ran], saved: SavedPlan
+) -> None:
+    ran = run("plans", "finish", saved.id, "--hours", "12.5", "--cost-usd", "200", "--note", "slow")
+    assert ran.code == 0
+    assert "12.5 h, inside the interval 8.0–13.0" in ran.out
+    assert "200 USD, outside the interval 90.0–140" in ran.out
+    last = run("plans", "show", saved.id, "--json").json["finished"][-1]
+    assert (last["hours"], last["cost_usd"], last["note"]) == (12.5, 200, "slow")
+    edit = run("plans", "finish", saved.id, "--cost-usd", "0", "--json").json
+    assert edit["action"] == "finish_plan"
+    run("plans", "undo", str(edit["id"]))
+    assert len(run("plans", "--json").json[0]["finished"]) == 3
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
+        (["finish", "zzz", "--hours", "1"], "unknown plan “zzz”"),
+        (["finish", ""], "unknown plan “”"),
         (["show", "zzz"], "unknown plan “zzz”"),
         (["show", ""], "unknown plan “”"),
         (["delete", "zzz"], "unknown plan “zzz”"),
@@ -179,3 +196,22 @@ def test_an_unreachable_server_is_explained_without_its_password(
     assert ran.code == 2
     assert "cannot be reached" in ran.err
     assert "hunter2" not in ran.err + ran.out
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ([], "needs hours, a cost or a profile"),
+        (["--hours", "0"], "0 is not above 0"),
+        (["--hours", "soon"], "not a number"),
+        (["--cost-usd", "-1"], "cost_usd"),
+        (["--hours", "1", "--note", "x" * 2001], "note"),
+    ],
+)
+def test_a_run_that_cannot_be_recorded_is_explained(
+    run: Callable[..., Ran], saved: SavedPlan, words: list[str], says: str
+) -> None:
+    ran = run("plans", "finish", saved.id, *words)
+    assert ran.code == 2
+    assert says in ran.err
+    assert len(run("plans", "--json").json[0]["finished"]) == 2

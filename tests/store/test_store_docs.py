@@ -47,7 +47,7 @@ def test_the_commands_run_in_their_order(
             ran += 1
         else:
             assert words == ["createdb", "advisor"]
-    assert ran == 10
+    assert ran == 11
     out = capsys.readouterr().out
     assert "Llama, first quarter" in out
     assert postgres.password not in out
