@@ -16,17 +16,22 @@ def test_a_file_appears_once_it_is_complete(tmp_path: Path) -> None:
         file.write(b"whole")
         assert not path.exists()
     assert path.read_bytes() == b"whole"
-    assert os.listdir(tmp_path) == ["a.csv"]
+    assert [one.name for one in tmp_path.iterdir()] == ["a.csv"]
 
 
 def test_what_was_there_stays_when_writing_fails(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes(b"old")
-    with pytest.raises(ZeroDivisionError), atomic(path) as file:
-        file.write(b"half")
-        raise ZeroDivisionError
+
+    def half() -> None:
+        with atomic(path) as file:
+            file.write(b"half")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        half()
     assert path.read_bytes() == b"old"
-    assert os.listdir(tmp_path) == ["a.csv"]
+    assert [one.name for one in tmp_path.iterdir()] == ["a.csv"]
 
 
 def test_a_link_stays_a_link_and_permissions_are_handed_on(tmp_path: Path) -> None:
@@ -54,7 +59,7 @@ def test_content_and_name_are_on_the_disk_before_it_returns(
     fsync, replace = os.fsync, Path.replace
 
     def noted_sync(descriptor: int) -> None:
-        order.append("directory" if os.path.isdir(f"/proc/self/fd/{descriptor}") else "file")
+        order.append("directory" if Path(f"/proc/self/fd/{descriptor}").is_dir() else "file")
         fsync(descriptor)
 
     def noted_replace(path: Path, target: Path) -> Path:

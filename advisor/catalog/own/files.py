@@ -14,6 +14,7 @@ from advisor.core.paths import data_dir
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from advisor.catalog.own.tables import OwnTable, Row
 
