@@ -195,7 +195,7 @@ def test_an_interrupted_command_ends_quietly(
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("advisor.cli.commands.make_advice", stop)
+    monkeypatch.setattr("advisor.advice.question.advise", stop)
     ran = advisor("advise", *JOB)
     assert (ran.code, ran.out, ran.err) == (130, "", "")
 
@@ -220,6 +220,6 @@ def test_a_full_disk_keeps_the_older_table(
 def test_errors_of_a_programmer_are_not_hidden(
     advisor: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("advisor.cli.commands.make_advice", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("advisor.advice.question.advise", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         advisor("advise", *JOB)
