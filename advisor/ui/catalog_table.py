@@ -39,6 +39,7 @@ DECIMALS: Final = {
     "accelerator_memory_gb": 1, "peak_bf16_tflops": 1, "memory_gb": 0, "network_gbit_per_s": 1,
     "vcpus": 0, "age_days": 0, "regions": 0,
 }  # fmt: skip
+WIDTHS: Final = {"age_days": 96, "usd_per_pflop_h": 128, "network_gbit_per_s": 128}
 HELP: Final = {
     "accelerators": "Accelerators in one machine; less than 1 is a share of one.",
     "usd_per_pflop_h": "Price over the dense bf16 peak of all accelerators of the machine.",
@@ -61,11 +62,13 @@ def shown_prices(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def show_table(shown: pd.DataFrame) -> None:
-    """Draw the table; a click on a header sorts."""
+    """Draw the table; a click on a header sorts it."""
     config: dict[str, Any] = {}
-    for name, title in TITLES.items():
-        if name in DECIMALS or name == "accelerators":
-            config[title] = st.column_config.NumberColumn(format="localized", help=HELP.get(name))
+    for name, digits in DECIMALS.items():
+        pattern = f"%.{digits}f" if name.startswith(("usd", "list_usd")) else "localized"
+        config[TITLES[name]] = st.column_config.NumberColumn(
+            format=pattern, help=HELP.get(name), width=WIDTHS.get(name)
+        )
     config["Machine"] = st.column_config.TextColumn(width=180)
     config["Source"] = st.column_config.TextColumn(width=240)
     config["n"] = st.column_config.NumberColumn(width=40, help=HELP["accelerators"])

@@ -73,14 +73,15 @@ def draw_prices(ranges: Sequence[PriceRange], colours: Palette) -> go.Figure:
     """Draw one line of each accelerator and market, and a mark at its lowest price."""
     names = list(dict.fromkeys(one.accelerator for one in ranges))
     figure = go.Figure()
+    for family in dict.fromkeys(one.family for one in ranges):
+        figure.add_trace(_spans([one for one in ranges if one.family == family], colours))
     for market in dict.fromkeys(one.market for one in ranges):
-        shown = [one for one in ranges if one.market == market]
-        figure.add_trace(_spans(shown, colours))
-        figure.add_trace(_marks(shown, market, colours))
+        figure.add_trace(_marks([one for one in ranges if one.market == market], colours))
     figure.update_layout(plain_layout(colours, FRAME_PX + ROW_PX * len(names)))
     ends = np.log10([min(one.low for one in ranges), max(one.high for one in ranges)])
     span = [float(ends[0]) - 0.06, float(ends[1]) + 0.06]
-    figure.update_xaxes(type="log", range=span, **log_ticks(span, usd))
+    ticks = log_ticks(span, lambda price: f"${price:g}")
+    figure.update_xaxes(type="log", range=span, tickangle=0, **ticks)
     figure.update_yaxes(categoryorder="array", categoryarray=names[::-1])
     figure.add_annotation(text="USD per accelerator-hour", x=1, xref="paper", y=0, yref="paper",
                           xanchor="right", yanchor="top", yshift=-24, showarrow=False,
@@ -89,21 +90,22 @@ def draw_prices(ranges: Sequence[PriceRange], colours: Palette) -> go.Figure:
 
 
 def _spans(ranges: Sequence[PriceRange], colours: Palette) -> go.Scatter:
-    """Draw from the lowest to the highest price; a gap parts the lines of one trace."""
+    """Draw one family from lowest to highest prices; a gap parts the lines of one trace."""
     x: list[float | None] = []
     y: list[str | None] = []
     for one in ranges:
         x += [one.low, one.high, None]
         y += [one.accelerator, one.accelerator, None]
-    return go.Scatter(x=x, y=y, mode="lines", line={"color": colours.border, "width": 4},
+    colour = colours.family(ranges[0].family)
+    return go.Scatter(x=x, y=y, mode="lines", line={"color": colour, "width": 4}, opacity=0.3,
                       hoverinfo="skip", showlegend=False)  # fmt: skip
 
 
-def _marks(ranges: Sequence[PriceRange], market: str, colours: Palette) -> go.Scatter:
+def _marks(ranges: Sequence[PriceRange], colours: Palette) -> go.Scatter:
     return go.Scatter(
         x=[one.low for one in ranges], y=[one.accelerator for one in ranges], mode="markers",
         marker={"color": [colours.family(one.family) for one in ranges], "size": 9,
-                "symbol": MARKET_SYMBOLS[market]},
+                "symbol": MARKET_SYMBOLS[ranges[0].market]},
         hovertext=[hover_text(one) for one in ranges], hoverinfo="text", showlegend=False,
     )  # fmt: skip
 

@@ -92,7 +92,8 @@ def filtered(table: pd.DataFrame) -> pd.DataFrame:
     found = matching(table, search, clouds=clouds, accelerators=accelerators, markets=markets,
                      areas=areas)  # fmt: skip
     trusted = found if doubtful else found[found["rankable"]]
-    return trusted if every else cheapest(trusted)
+    rows = trusted if every else cheapest(trusted)
+    return rows.sort_values(["usd_per_pflop_h", "usd_per_accelerator_h"], kind="stable")
 
 
 def nothing_left() -> None:
