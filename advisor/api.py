@@ -24,8 +24,11 @@ from advisor.advice.question import Hardware, ask
 from advisor.catalog import load
 from advisor.core.errors import (
     AdvisorError,
+    CatalogError,
     InvalidInputError,
     NoFeasiblePlanError,
+    PredictionError,
+    StoreError,
     TraceError,
     UnknownNameError,
 )
@@ -45,11 +48,14 @@ if TYPE_CHECKING:
 __all__ = [
     "Advice",
     "AdvisorError",
+    "CatalogError",
     "Engine",
     "Forecast",
     "InvalidInputError",
     "NoFeasiblePlanError",
+    "PredictionError",
     "Profile",
+    "StoreError",
     "Trace",
     "TraceError",
     "UnknownNameError",
