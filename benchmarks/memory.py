@@ -1,4 +1,4 @@
-"""Memory of the served app: idle with the predictor loaded, and after many reruns.
+"""Memory of the served app: idle, after many reruns, and while a large file is uploaded.
 
 ``python -m benchmarks.memory [--json]``; Linux only, it reads ``/proc``.
 """
@@ -6,9 +6,13 @@
 from __future__ import annotations
 
 import sys
+import tempfile
+import threading
+import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
+from advisor.testing.uploads import write_large_trace
 from benchmarks import report
 from benchmarks.app_browser import app_and_browser
 
@@ -19,6 +23,8 @@ RERUNS: Final = 1000
 WARM_UP: Final = 100
 IDLE_BAR_MB: Final = 600.0
 GROWTH_BAR_MB: Final = 30.0  # what an allocator keeps; a leak of one table per rerun is 1,000 MB
+UPLOAD_MB: Final = 200.0
+UPLOAD_BAR_MB: Final = 500.0
 MB: Final = 1e6
 # Every key press reruns the page; the last one is waited for before the next.
 TYPE_DEADLINE: Final = """
@@ -28,12 +34,13 @@ TYPE_DEADLINE: Final = """
 
 
 def main() -> int:
-    """Measure one server: idle, then 1,000 reruns."""
+    """Measure one server: idle, 1,000 reruns, one large upload."""
     parser = report.parser(__doc__ or "")
     parser.add_argument("--reruns", type=int, default=RERUNS, help="default %(default)s")
     options = parser.parse_args()
     with app_and_browser() as (url, pid, browser):
         rows = _reruns(browser, url, pid, options.reruns)
+        rows += _upload(browser, url, pid)
     return report.show(rows, as_json=options.json)
 
 
@@ -63,6 +70,55 @@ def _change_deadline(page: Page, count: int) -> None:
         field.fill(str(hours))
         field.press("Enter", no_wait_after=True)
         page.wait_for_function(TYPE_DEADLINE, arg=f"Within {hours}")
+
+
+def _upload(browser: Browser, url: str, pid: int) -> list[report.Row]:
+    """Upload a trace on the Profiles page; the peak is sampled from outside."""
+    page = browser.new_page(reduced_motion="reduce")
+    page.set_default_timeout(300_000)
+    page.goto(f"{url}/profiles")
+    page.get_by_text("Tick one to correct it").wait_for()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "large.pt.trace.json"
+        write_large_trace(path, UPLOAD_MB * MB)
+        size = path.stat().st_size / MB
+        before, begin = _resident_mb(pid), time.monotonic()
+        with _Peak(pid) as peak:
+            page.locator("input[type=file]").set_input_files(path)
+            page.locator(".st-key-upload_0").get_by_text("100\xa0ms").wait_for()
+        seconds = time.monotonic() - begin
+    page.wait_for_timeout(2000)
+    after = _resident_mb(pid)
+    page.close()
+    return [
+        report.Row("memory.upload_size", size, "MB"),
+        report.Row("memory.upload_time", seconds, "s"),
+        report.at_most("memory.upload_peak", peak.most_mb - before, "MB", UPLOAD_BAR_MB),
+        report.Row("memory.after_upload", after - before, "MB"),
+    ]
+
+
+class _Peak:
+    """The most memory that a process holds while the block runs, sampled every 20 ms."""
+
+    def __init__(self, pid: int) -> None:
+        self.most_mb = 0.0
+        self._pid = pid
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._sample)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self._thread.join()
+
+    def _sample(self) -> None:
+        while not self._done.is_set():
+            self.most_mb = max(self.most_mb, _resident_mb(self._pid))
+            time.sleep(0.02)
 
 
 def _resident_mb(pid: int) -> float:

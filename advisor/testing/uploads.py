@@ -39,15 +39,44 @@ def profiler_trace(**changes: Any) -> bytes:
 
 
 def write_large_trace(path: Path, size_bytes: float) -> None:
-    """Write such a trace of about a size, event by event."""
-    per_kernel = 167
-    kernels = max(1, int(size_bytes / per_kernel / 10))
+    """Write such a trace of about a size, event by event, mixed as the profiler mixes them.
+
+    Beside each kernel stand the operator and the call that launched it, and their arrows.
+    """
     head = json.dumps({"schemaVersion": 1, "deviceProperties": [_DEVICE]})[:-1]
+    sample = sum(len(json.dumps(event)) + 2 for event in _launched(_KERNEL, 1))
+    kernels = max(1, int(size_bytes / sample / 10))
     with path.open("w", encoding="utf-8") as file:
         file.write(f'{head}, "traceEvents": [\n')
         for number, event in enumerate(profiler_events(kernels=kernels)):
-            file.write((",\n" if number else "") + json.dumps(event))
+            events = _launched(event, number) if event["cat"] == "kernel" else [event]
+            file.writelines((",\n" if number else "") + json.dumps(one) for one in events)
         file.write("\n]}\n")
+
+
+_KERNEL: Final = {"ph": "X", "cat": "kernel", "name": "volta_sgemm_128x128_nn", "pid": 0, "tid": 7,
+                  "ts": 999999.123, "dur": 123.456, "args": {"device": 0, "stream": 7}}  # fmt: skip
+
+
+def _launched(kernel: dict[str, Any], number: int) -> list[dict[str, Any]]:
+    """Return a kernel with what the profiler writes beside it."""
+    start = kernel["ts"]
+    details = {"External id": number, "queued": 0, "context": 1, "correlation": number,
+               "registers per thread": 128, "shared memory": 16384, "blocks per SM": 3.2,
+               "warps per SM": 25.6, "grid": [64, 4, 1], "block": [256, 1, 1],
+               "est. achieved occupancy %": 25}  # fmt: skip
+    operator = {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": start,
+                "dur": 1.5, "args": {"External id": number, "Record function id": 0,
+                                     "Ev Idx": number, "Concrete Inputs": ["", ""],
+                                     "Input type": ["float", "float"],
+                                     "Input Dims": [[64, 512], [512, 512]]}}  # fmt: skip
+    launch = {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1,
+              "ts": start, "dur": 1.0, "args": {"External id": number, "cbid": 211,
+                                                "correlation": number}}  # fmt: skip
+    arrow = {"id": number, "cat": "ac2g", "name": "ac2g", "ts": start}
+    return [operator, launch, kernel | {"args": kernel["args"] | details},
+            arrow | {"ph": "s", "pid": 1, "tid": 1},
+            arrow | {"ph": "f", "pid": 0, "tid": 7, "bp": "e"}]  # fmt: skip
 
 
 class _Touch:

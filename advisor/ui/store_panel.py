@@ -63,7 +63,7 @@ def show_store() -> None:
         not_understood(problem)
     if chosen is not None:
         edit_run(_row(found.iloc[chosen]))
-    undo_list(of_runs(edits)[:_MOST_EDITS], frame)
+    last_changes(edits, frame)
 
 
 def _row(row: pd.Series[Any]) -> dict[str, Any]:
@@ -110,8 +110,9 @@ def _table(found: pd.DataFrame) -> int | None:
     )  # fmt: skip
     rows = state["selection"]["rows"]
     if not rows:
-        st.markdown(f":small[:gray[{len(found):,} runs. Tick one to correct it, to keep it out of "
-                    "training, or to delete it.]]")  # fmt: skip
+        counted = "1 run" if len(found) == 1 else f"{len(found):,} runs"
+        st.markdown(f":small[:gray[{counted}. Tick one to correct it, to keep it out of training, "
+                    "or to delete it.]]")  # fmt: skip
     return rows[0] if rows and rows[0] < len(found) else None
 
 
@@ -154,8 +155,9 @@ def _save(row: Mapping[str, Any]) -> None:
     _do(lambda store: store.correct_profile(key, changes_of(row, given)))
 
 
-def undo_list(edits: list[Edit], frame: pd.DataFrame) -> None:
-    """List the last edits, each with the way back."""
+def last_changes(made: list[Edit], frame: pd.DataFrame) -> None:
+    """List the last edits of runs that still hold, each with the way back."""
+    edits = of_runs(made)[:_MOST_EDITS]
     if not edits:
         return
     subjects = frame[frame["content_hash"].isin([one.subject for one in edits])]
