@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,25 @@ def browser() -> Iterator[Browser]:
         opened = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
         yield opened
         opened.close()
+
+
+@pytest.fixture
+def server(browser: Browser, engine_copy: Path) -> Callable[..., AbstractContextManager[Page]]:
+    """Start a server on the test's own data, with a page open on it; it ends with the block."""
+
+    @contextmanager
+    def start(scheme: str = "light") -> Iterator[Page]:
+        with running_app(ADVISOR_DATA_DIR=str(engine_copy)) as (url, _):
+            context = browser.new_context(
+                base_url=url, reduced_motion="reduce", color_scheme=scheme,
+                viewport={"width": 1280, "height": 1400},
+            )  # fmt: skip
+            page = context.new_page()
+            page.set_default_timeout(PATIENCE_MS)
+            yield page
+            context.close()
+
+    return start
 
 
 @pytest.fixture

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from pathlib import Path
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from advisor.advice import Engine
-from advisor.testing.app import running_app
 from advisor.ui.state import DEFAULT_JOB
 from benchmarks.example_plans import save_examples
 from benchmarks.screenshots import COMPARED, wait_until_still
@@ -20,27 +18,7 @@ from benchmarks.screenshots import COMPARED, wait_until_still
 pytestmark = pytest.mark.e2e
 
 Opened = Callable[..., AbstractContextManager[Page]]
-PATIENCE_MS = 90_000
 WCAG = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}
-
-
-@pytest.fixture
-def server(browser: Browser, engine_copy: Path) -> Opened:
-    """Start a server on the test's own data, with a page open on it; it ends with the block."""
-
-    @contextmanager
-    def start(scheme: str = "light") -> Iterator[Page]:
-        with running_app(ADVISOR_DATA_DIR=str(engine_copy)) as (url, _):
-            context = browser.new_context(
-                base_url=url, reduced_motion="reduce", color_scheme=scheme,
-                viewport={"width": 1280, "height": 1400},
-            )  # fmt: skip
-            page = context.new_page()
-            page.set_default_timeout(PATIENCE_MS)
-            yield page
-            context.close()
-
-    return start
 
 
 def figures(page: Page) -> list[str]:

@@ -70,19 +70,19 @@ def filtered(table: pd.DataFrame) -> pd.DataFrame:
             "Search", key="catalog_search", icon=":material/search:", max_chars=200,
             placeholder="H100, p5, europe-west4 …", label_visibility="collapsed",
         )  # fmt: skip
-        left, right = st.columns(2, gap="small")
-        clouds = left.multiselect("Clouds", sorted(table["cloud"].unique()), key="clouds_listed",
-                                  placeholder="all",
-                                  format_func=lambda c: CLOUD_TITLES.get(c, c))  # fmt: skip
-        names = sorted(table["accelerator"].unique(), key=str.casefold)
-        accelerators = right.multiselect("Accelerators", names, key="accelerators_listed",
-                                         placeholder="all")  # fmt: skip
-        with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
-            markets = st.pills("Markets", MARKETS, selection_mode="multi", key="markets_listed",
-                               default=DEFAULT_MARKETS, wrap=True,
-                               format_func=MARKET_TITLES.__getitem__)  # fmt: skip
-            areas = st.pills("Regions", AREAS, selection_mode="multi", key="areas_listed",
-                             wrap=True)  # fmt: skip
+        with st.grid(4, min_column_width=180, gap="small"):
+            clouds = st.multiselect("Clouds", sorted(table["cloud"].unique()), key="clouds_listed",
+                                    placeholder="all",
+                                    format_func=lambda c: CLOUD_TITLES.get(c, c))  # fmt: skip
+            names = sorted(table["accelerator"].unique(), key=str.casefold)
+            accelerators = st.multiselect("Accelerators", names, key="accelerators_listed",
+                                          placeholder="all")  # fmt: skip
+            markets = st.multiselect("Markets", MARKETS, key="markets_listed", placeholder="all",
+                                     default=DEFAULT_MARKETS,
+                                     format_func=MARKET_TITLES.__getitem__)  # fmt: skip
+            areas = st.multiselect("Regions", AREAS, key="areas_listed",
+                                   placeholder="all")  # fmt: skip
+        with st.container(horizontal=True, gap="medium"):
             every = st.toggle("Every region", key="every_region",
                               help="One row per region instead of the cheapest of each machine "
                                    "and market.")  # fmt: skip
