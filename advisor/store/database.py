@@ -5,7 +5,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Self
 
-from advisor.store.engine import make_engine, readable, resolve, transaction
+from advisor.store.address import readable, resolve
+from advisor.store.engine import make_engine, transaction
 from advisor.store.migrate import migrate
 
 if TYPE_CHECKING:

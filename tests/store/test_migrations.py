@@ -15,7 +15,8 @@ from sqlalchemy.schema import CreateTable
 
 from advisor.domain import Estimate, Profile, Provenance
 from advisor.store import Store, schema
-from advisor.store.engine import make_engine, resolve, transaction
+from advisor.store.address import resolve
+from advisor.store.engine import make_engine, transaction
 from advisor.store.migrate import alembic_config
 from advisor.testing.store import full_run
 
