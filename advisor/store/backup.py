@@ -14,13 +14,16 @@ from advisor import __version__
 from advisor.core.errors import InvalidInputError
 from advisor.core.files import atomic
 from advisor.store.backup_format import (
+    KIND,
     MANIFEST,
+    NOT_WHOLE,
     TABLES,
     BackupSummary,
     Manifest,
     TableEntry,
     encode,
     file_of,
+    read_manifest,
 )
 from advisor.store.schema import REVISION, plans, profiles
 
@@ -71,11 +74,12 @@ def summary(connection: Connection, manifest: Manifest, size_bytes: int) -> Back
 
 
 def is_backup(path: Path) -> bool:
-    """Return whether a file looks like a backup."""
+    """Return whether a file has the head of a backup, of any version, and nothing beside."""
     try:
         with zipfile.ZipFile(path) as archive:
-            return MANIFEST in archive.namelist()
-    except (OSError, zipfile.BadZipFile, ValueError, NotImplementedError):
+            files = {MANIFEST, *(f"{table}.jsonl" for table in read_manifest(archive).tables)}
+            return files == set(archive.namelist())
+    except (OSError, *NOT_WHOLE, KeyError):
         return False
 
 
@@ -94,6 +98,7 @@ def _check_target(target: Path, path: Path) -> None:
 def _write_tables(connection: Connection, archive: zipfile.ZipFile) -> Manifest:
     entries = {table.name: _write_table(connection, archive, table) for table in TABLES}
     manifest = Manifest(
+        kind=KIND,
         schema_revision=REVISION,
         advisor_version=__version__,
         made_at=dt.datetime.now(dt.UTC),

@@ -10,8 +10,10 @@ import base64
 import datetime as dt
 import json
 import math
+import zipfile
+import zlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import BigInteger, Date, Double, Integer, LargeBinary, String
@@ -25,12 +27,18 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Column, Table
 
+KIND: Final = "advisor backup"
 FORMAT: Final = 1
 MANIFEST: Final = "manifest.json"
+NOT_WHOLE: Final = (
+    zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError
+)  # fmt: skip
+"""What `zipfile` raises on a file that is no ZIP, is damaged, encrypted or packed otherwise."""
 TABLES: Final = tuple(metadata.sorted_tables)
 """All tables, those that others point to first."""
 
 _LONGEST_WHOLE: Final = 2**63
+_LONGEST_MANIFEST: Final = 2**20
 
 
 class TableEntry(BaseModel):
@@ -47,7 +55,7 @@ class Manifest(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    kind: str = "advisor backup"
+    kind: Literal["advisor backup"]
     format: int = FORMAT
     schema_revision: str
     advisor_version: str
@@ -79,6 +87,18 @@ class BackupSummary:
 def file_of(table: Table) -> str:
     """Return the name of a table's file in the backup."""
     return f"{table.name}.jsonl"
+
+
+def read_manifest(archive: zipfile.ZipFile) -> Manifest:
+    """Return the head of a backup.
+
+    Raises
+    ------
+    ValidationError
+        If the file is the manifest of something else, or was damaged.
+    """
+    with archive.open(MANIFEST) as file:
+        return Manifest.model_validate_json(file.read(_LONGEST_MANIFEST))
 
 
 def encode(row: Mapping[Any, Any]) -> bytes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zipfile
-import zlib
 from contextlib import contextmanager
 from hashlib import sha256
 from itertools import islice
@@ -19,12 +18,14 @@ from advisor.store.backup import summary
 from advisor.store.backup_format import (
     FORMAT,
     MANIFEST,
+    NOT_WHOLE,
     TABLES,
     BackupSummary,
     Manifest,
     bad,
     decode,
     file_of,
+    read_manifest,
 )
 from advisor.store.edit_checks import check_edits
 from advisor.store.plans import clean_name, select_plans
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
 
 _MOST_BYTES: Final = 4 * 2**30
 _LONGEST_LINE: Final = 256 * 2**20
-_LONGEST_MANIFEST: Final = 2**20
 _CHUNK: Final = 1000
 _METHODS: Final = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 _STATES: Final = frozenset(get_args(State))
@@ -101,7 +101,7 @@ def _reading(path: Path) -> Iterator[zipfile.ZipFile]:
         ) from None
     except zipfile.BadZipFile as error:
         raise bad(f"it is no whole ZIP: {error}", str(path)) from None
-    except (zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
+    except NOT_WHOLE as error:
         raise bad(str(error), str(path)) from None
     except IntegrityError:
         raise bad("its tables contradict each other", str(path)) from None
@@ -112,20 +112,16 @@ def _manifest(archive: zipfile.ZipFile, path: Path) -> Manifest:
     entries = archive.infolist()
     names = sorted(entry.filename for entry in entries)
     if MANIFEST not in names:
-        raise InvalidInputError(
-            "this is no backup of the advisor.",
-            where=str(path),
-            todo="Give a file that “advisor backup” wrote.",
-        )
+        raise _foreign(path)
     if sum(entry.file_size for entry in entries) > _MOST_BYTES:
         raise bad("it is larger than any backup", str(path))
     if any(entry.compress_type not in _METHODS or entry.flag_bits & 1 for entry in entries):
         raise bad("it is packed in another way", str(path))
-    with archive.open(MANIFEST) as file:
-        content = file.read(_LONGEST_MANIFEST)
     try:
-        manifest = Manifest.model_validate_json(content)
-    except ValidationError:
+        manifest = read_manifest(archive)
+    except ValidationError as error:
+        if any(cause["loc"] == ("kind",) for cause in error.errors()):
+            raise _foreign(path) from None
         raise bad("its manifest cannot be read", str(path)) from None
     if (manifest.format, manifest.schema_revision) != (FORMAT, REVISION):
         raise InvalidInputError(
@@ -138,6 +134,14 @@ def _manifest(archive: zipfile.ZipFile, path: Path) -> Manifest:
     if names != sorted(expected) or manifest.tables.keys() != {t.name for t in TABLES}:
         raise bad("files are missing or too many", str(path))
     return manifest
+
+
+def _foreign(path: Path) -> InvalidInputError:
+    return InvalidInputError(
+        "this is no backup of the advisor.",
+        where=str(path),
+        todo="Give a file that “advisor backup” wrote.",
+    )
 
 
 def _fill(

@@ -168,6 +168,40 @@ def test_an_older_backup_is_replaced_and_other_files_are_not(tmp_path: Path) -> 
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.backup", "a.db", "notes.txt"]
 
 
+@pytest.mark.parametrize(
+    "manifest",
+    ['{"name": "extension", "manifest_version": 3}', "[]", "{", "kind", "other files"],
+)
+def test_a_zip_of_another_program_is_neither_replaced_nor_restored(
+    tmp_path: Path, backup: Path, manifest: str
+) -> None:
+    def change(files: dict[str, bytes]) -> None:
+        if manifest == "other files":
+            files["photos.jpg"] = b"mine"
+            return
+        ours = json.loads(files.pop("manifest.json")) | {"kind": "another backup"}
+        files["manifest.json"] = (json.dumps(ours) if manifest == "kind" else manifest).encode()
+
+    before = rewritten(backup, change).read_bytes()
+    with Store.open(f"sqlite:///{tmp_path}/b.db") as store:
+        with pytest.raises(InvalidInputError, match="no backup; it was left as it is"):
+            store.backup(backup)
+        assert backup.read_bytes() == before
+        with pytest.raises(InvalidInputError, match=r"no backup of the advisor|damaged"):
+            store.restore(backup)
+
+
+def test_a_backup_of_another_version_may_be_replaced(tmp_path: Path, backup: Path) -> None:
+    def change(files: dict[str, bytes]) -> None:
+        manifest = json.loads(files["manifest.json"]) | {"schema_revision": "0000"}
+        del manifest["tables"]["edits"], files["edits.jsonl"]
+        files["manifest.json"] = json.dumps(manifest).encode()
+
+    rewritten(backup, change)
+    with Store.open(f"sqlite:///{tmp_path}/origin.db") as store:
+        assert store.backup(backup).plans == 1
+
+
 def add_until(url: str, started: Event, stop: Event) -> None:
     """Add pairs of runs, each pair in one transaction, and plans beside them."""
     with Store.open(url) as store:
@@ -243,7 +277,8 @@ CHANGES: dict[str, Callable[[dict[str, bytes]], None]] = {
         "profiles.jsonl": files["profiles.jsonl"].partition(b"\n")[2]}),
     "a table is missing": lambda files: files.pop("edits.jsonl"),
     "a file too many": lambda files: files.update({"../x": b"evil"}),
-    "no manifest": lambda files: files.update({"manifest.json": b"{}"}),
+    "no manifest": lambda files: files.update({
+        "manifest.json": b'{"kind": "advisor backup"}'}),
     "no JSON": lambda files: files.update({"plans.jsonl": b"{" * 100_000}),
     "deep JSON": lambda files: files.update({"plans.jsonl": b"[" * 100_000}),
     "another kind of row": forged("provenance", colour="red"),
