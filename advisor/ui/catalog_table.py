@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 # Columns of `advisor.catalog.prices.price_table` and how they are headed, in the order shown.
 TITLES: Final = {
     "instance_type": "Machine",
-    "cloud": "Cloud",
     "accelerators": "n",
     "accelerator": "Accelerator",
     "usd_per_accelerator_h": "USD/accelerator-h",
     "usd_per_h": "USD/h",
     "usd_per_pflop_h": "USD/PFLOP-h, bf16",
     "list_usd_per_h": "List, USD/h",
+    "cloud": "Cloud",
     "market": "Market",
     "region": "Region",
     "regions": "Regions",
@@ -69,7 +69,7 @@ def show_table(shown: pd.DataFrame) -> None:
         config[TITLES[name]] = st.column_config.NumberColumn(
             format=pattern, help=HELP.get(name), width=WIDTHS.get(name)
         )
-    config["Machine"] = st.column_config.TextColumn(width=180)
+    config["Machine"] = st.column_config.TextColumn(width=160)
     config["Source"] = st.column_config.TextColumn(width=240)
     config["n"] = st.column_config.NumberColumn(width=40, help=HELP["accelerators"])
     st.dataframe(shown, hide_index=True, column_config=config, height=520, key="prices",

@@ -53,10 +53,10 @@ def clear_filters() -> None:
 def head(catalog: Catalog, table: pd.DataFrame) -> None:
     """Say how many prices there are, how old they are, and what is wrong with a source."""
     st.markdown("# Catalog", anchors=False)
-    old = (table["age_days"].fillna(OLD_AFTER_DAYS + 1) > OLD_AFTER_DAYS).mean()
+    old = 100 * (table["age_days"].fillna(OLD_AFTER_DAYS + 1) > OLD_AFTER_DAYS).mean()
     st.markdown(
         f":gray[{len(catalog.machines):,} machine types · {len(table):,} prices · newest of "
-        f"{catalog.as_of} · {old:.0%} older than {OLD_AFTER_DAYS}{NBSP}days or undated]"
+        f"{catalog.as_of} · {old:.0f}{NBSP}% older than {OLD_AFTER_DAYS}{NBSP}days or undated]"
     )
     for note in catalog.notes:
         with st.container(border=True, key="note"):
