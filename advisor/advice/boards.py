@@ -44,7 +44,9 @@ class Stamp(Noun):
         """Return the stamp of this program, its shipped runs and its accelerators' facts."""
         runs = (TABLES_DIR / "profiles" / "runs.csv").read_bytes()
         data = hashlib.sha256(runs + facts_hash(catalog).encode()).hexdigest()
-        return cls(version=__version__, data_hash=data[:16], code_hash=code_hash()[:16])
+        return cls(
+            version=__version__, data_hash=data[:16], code_hash=code_hash(of_cache=False)[:16]
+        )
 
 
 class Figure(Noun):

@@ -88,10 +88,14 @@ def data_key(store: Store, catalog: Catalog) -> str:
     return hashlib.sha256("|".join(parts).encode()).hexdigest()
 
 
-def code_hash() -> str:
-    """Return a hash of the code and facts behind the columns: a change of them retrains."""
+def code_hash(*, of_cache: bool = True) -> str:
+    """Return a hash of the code and facts behind the columns: a change of them retrains.
+
+    Without `of_cache` this module is left out: it keeps predictors, but predicts nothing itself.
+    """
     rooms = (Path(__file__).parent, Path(zoo.__file__).parent)
-    code = sorted(path for room in rooms for path in room.rglob("*.py"))
+    code = sorted(path for room in rooms for path in room.rglob("*.py")
+                  if of_cache or path != Path(__file__))  # fmt: skip
     facts = sorted((TABLES_DIR / "profiles").glob("model_facts*.csv"))
     digest = hashlib.sha256()
     for path in [*code, *facts]:
