@@ -6,7 +6,7 @@ import datetime as dt
 import hashlib
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
 
@@ -25,12 +25,11 @@ from advisor.store.backup_format import (
     file_of,
     read_manifest,
 )
+from advisor.store.backup_limits import CHUNK_ROWS, longest_line, too_large
 from advisor.store.schema import REVISION, plans, profiles
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Table
-
-_CHUNK: Final = 1000
 
 
 def write_backup(connection: Connection, path: Path) -> BackupSummary:
@@ -105,16 +104,29 @@ def _write_tables(connection: Connection, archive: zipfile.ZipFile) -> Manifest:
         tables=entries,
     )
     archive.writestr(MANIFEST, manifest.model_dump_json(indent=1))
+    if reason := too_large(archive.infolist(), {file_of(table): table for table in TABLES}):
+        raise _unrestorable(reason)
     return manifest
+
+
+def _unrestorable(reason: str) -> InvalidInputError:
+    """Return the error of a store that no backup can hold: better now than at the restore."""
+    return InvalidInputError(
+        f"the store is too large for a backup ({reason}); nothing was written.",
+        where="backup",
+        todo="Copy the database with the tools of SQLite or PostgreSQL instead.",
+    )
 
 
 def _write_table(connection: Connection, archive: zipfile.ZipFile, table: Table) -> TableEntry:
     digest = hashlib.sha256()
     count = 0
-    query = select(table).order_by(*table.primary_key).execution_options(yield_per=_CHUNK)
+    query = select(table).order_by(*table.primary_key).execution_options(yield_per=CHUNK_ROWS)
     with archive.open(file_of(table), "w", force_zip64=True) as file:
         for row in connection.execute(query).mappings():
             line = encode(row)
+            if len(line) > longest_line(table):
+                raise _unrestorable(f"row {count + 1} of {table.name} is too long")
             file.write(line)
             digest.update(line)
             count += 1

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy import BigInteger, Date, Double, Integer, LargeBinary, String
 
 from advisor.core.errors import InvalidInputError
-from advisor.store.rows import check_text
+from advisor.store.rows import check_signs
 from advisor.store.schema import UtcDateTime, metadata
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def decode(line: bytes, table: Table, where: str) -> dict[str, Any]:
         raise bad("the columns are not those of the table", where)
     try:
         values = {column.name: _value(column, row[column.name]) for column in table.c}
-        check_text(values.items(), where)
+        check_signs(values.items(), where)
     except (ValueError, TypeError, OverflowError, InvalidInputError) as error:
         raise bad(str(error)[:200], where) from None
     return values

@@ -5,7 +5,6 @@ from __future__ import annotations
 import zipfile
 from contextlib import contextmanager
 from hashlib import sha256
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, get_args
 
 from pydantic import ValidationError
@@ -27,6 +26,13 @@ from advisor.store.backup_format import (
     file_of,
     read_manifest,
 )
+from advisor.store.backup_limits import (
+    CHUNK_BYTES,
+    CHUNK_ROWS,
+    longest_line,
+    too_large,
+    too_many_values,
+)
 from advisor.store.edit_checks import check_edits
 from advisor.store.plans import clean_name, select_plans
 from advisor.store.records import State
@@ -40,9 +46,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection, Table
 
-_MOST_BYTES: Final = 4 * 2**30
-_LONGEST_LINE: Final = 256 * 2**20
-_CHUNK: Final = 1000
 _METHODS: Final = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 _STATES: Final = frozenset(get_args(State))
 
@@ -113,8 +116,8 @@ def _manifest(archive: zipfile.ZipFile, path: Path) -> Manifest:
     names = sorted(entry.filename for entry in entries)
     if MANIFEST not in names:
         raise _foreign(path)
-    if sum(entry.file_size for entry in entries) > _MOST_BYTES:
-        raise bad("it is larger than any backup", str(path))
+    if reason := too_large(entries, {file_of(table): table for table in TABLES}):
+        raise bad(reason, str(path))
     if any(entry.compress_type not in _METHODS or entry.flag_bits & 1 for entry in entries):
         raise bad("it is packed in another way", str(path))
     try:
@@ -148,13 +151,12 @@ def _fill(
     connection: Connection, archive: zipfile.ZipFile, table: Table, manifest: Manifest, path: Path
 ) -> None:
     digest = sha256()
-    rows = _rows(archive, table, digest, str(path))
     count = 0
     sources: dict[int, Provenance] = {}
     if table is profiles:
         found = connection.execute(select(provenance)).mappings()
         sources = {row["id"]: _provenance(row) for row in found}
-    while chunk := list(islice(rows, _CHUNK)):
+    for chunk in _chunks(archive, table, digest, str(path)):
         for number, row in enumerate(chunk, start=count + 1):
             _check_row(table, row, sources, f"{path}, {table.name} {number}")
         connection.execute(insert(table), chunk)
@@ -167,15 +169,27 @@ def _fill(
         _continue_counting(connection, table)
 
 
-def _rows(
+def _chunks(
     archive: zipfile.ZipFile, table: Table, digest: hashlib._Hash, where: str
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[list[dict[str, Any]]]:
+    """Yield the rows in parts that fit into memory, however long the lines are."""
+    longest = longest_line(table)
     with archive.open(file_of(table)) as file:
-        number = 0
-        while line := file.readline(_LONGEST_LINE):
+        chunk: list[dict[str, Any]] = []
+        number = size = 0
+        while line := file.readline(longest + 1):
             number += 1
             digest.update(line)
-            yield decode(line, table, f"{where}, {table.name} {number}")
+            place = f"{where}, {table.name} {number}"
+            if len(line) > longest or too_many_values(line):
+                raise bad("a row is longer than any", place)
+            chunk.append(decode(line, table, place))
+            size += len(line)
+            if len(chunk) == CHUNK_ROWS or size >= CHUNK_BYTES:
+                yield chunk
+                chunk, size = [], 0
+        if chunk:
+            yield chunk
 
 
 def _check_row(

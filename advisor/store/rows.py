@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 PROFILE_FIELDS: Final = tuple(name for name in Profile.model_fields if name != "provenance")
 PROVENANCE_FIELDS: Final = tuple(Provenance.model_fields)
+# As JSON a character takes up to 12 bytes: a row fits into a line of a backup.
+_LONGEST_TEXT: Final = 80_000
 BOOKKEEPING: Final = ("content_hash", "id", "origin", "created_at", "state")
 
 COLUMNS: Final[dict[str, Column[Any]]] = (
@@ -37,6 +39,25 @@ def provenance_hash(provenance: Provenance) -> str:
 
 
 def check_text(fields: Iterable[tuple[str, Any]], where: str) -> None:
+    """Refuse text that not every kind of database can keep, or no backup.
+
+    Raises
+    ------
+    InvalidInputError
+        If a text holds the character NUL or half a surrogate pair (it names the field), or the
+        texts are too long together.
+    """
+    texts = [(name, value) for name, value in fields if isinstance(value, str)]
+    if sum(len(value) for _, value in texts) > _LONGEST_TEXT:
+        raise InvalidInputError(
+            f"the text is longer than {_LONGEST_TEXT:,} characters.",
+            where=f"{where}, {max(texts, key=lambda text: len(text[1]))[0]}",
+            todo="Shorten it.",
+        )
+    check_signs(texts, where)
+
+
+def check_signs(fields: Iterable[tuple[str, Any]], where: str) -> None:
     """Refuse text that not every kind of database can keep.
 
     Raises

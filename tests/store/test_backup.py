@@ -24,7 +24,6 @@ from sqlalchemy import event
 
 from advisor.core.errors import InvalidInputError, StoreError
 from advisor.store import Store
-from advisor.store.restore import _MOST_BYTES
 from advisor.testing.store import SOURCE, full_run, run
 from advisor.testing.store_plans import INPUTS, WORKLOAD, measured, plan
 
@@ -342,11 +341,10 @@ def test_a_backup_of_another_version_is_refused(tmp_path: Path, backup: Path) ->
 def test_a_backup_that_unpacks_without_end_is_refused_unread(
     tmp_path: Path, backup: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("advisor.store.restore._MOST_BYTES", 10_000)
-    assert _MOST_BYTES > 2**30
+    monkeypatch.setattr("advisor.store.backup_limits._MOST_BYTES_LARGE", 10_000)
     with (
         Store.open(f"sqlite:///{tmp_path}/b.db") as store,
-        pytest.raises(InvalidInputError, match="larger than any backup"),
+        pytest.raises(InvalidInputError, match="larger than in any backup"),
     ):
         store.restore(backup)
 
@@ -354,10 +352,10 @@ def test_a_backup_that_unpacks_without_end_is_refused_unread(
 def test_a_line_without_end_is_refused(
     tmp_path: Path, backup: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("advisor.store.restore._LONGEST_LINE", 100)
+    monkeypatch.setattr("advisor.store.backup_limits._LONGEST_LINE", 500)
     with (
         Store.open(f"sqlite:///{tmp_path}/b.db") as store,
-        pytest.raises(InvalidInputError, match="no JSON"),
+        pytest.raises(InvalidInputError, match=r"row is longer than any|larger than"),
     ):
         store.restore(backup)
 
