@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import plotly.graph_objects as go
 
-from advisor.core.units import duration, interval
+from advisor.core.units import NBSP, duration, interval
 from advisor.ui.charts.style import log_ticks, plain_layout
 from advisor.ui.theme import FAMILIES
 
@@ -92,7 +92,8 @@ def draw_scatter(data: ScatterData, colours: Palette) -> go.Figure:
         )
     )
     figure.update_layout(plain_layout(colours, HEIGHT))
-    ticks = log_ticks(data.range, duration)
+    figure.update_layout(margin={"b": 52})
+    ticks = log_ticks(data.range, lambda value: f"{value:,g}{NBSP}s")
     figure.update_xaxes(type="log", range=data.range, **ticks)
     figure.update_yaxes(type="log", range=data.range, **ticks)
     font = {"color": colours.secondary, "size": 11}
@@ -100,7 +101,7 @@ def draw_scatter(data: ScatterData, colours: Palette) -> go.Figure:
                           xanchor="left", yanchor="bottom", yshift=4, showarrow=False,
                           font=font)  # fmt: skip
     figure.add_annotation(text="Measured step", x=1, xref="paper", y=0, yref="paper",
-                          xanchor="right", yanchor="top", yshift=-24, showarrow=False,
+                          xanchor="right", yanchor="top", yshift=-27, showarrow=False,
                           font=font)  # fmt: skip
     return figure
 

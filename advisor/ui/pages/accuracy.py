@@ -46,7 +46,7 @@ def show_boards(boards: Boards) -> None:
                         for fails in table["fails"]]  # fmt: skip
     names = {"title": "Board", "verdict": "Bars", "runs": "Runs", "median_ape": "Median off",
              "mape": "Mean off", "coverage": "Inside 90 %", "held_out": "Held out",
-             "runs_of": "Measured by", "bars": "Bars in detail"}  # fmt: skip
+             "runs_of": "Which runs", "bars": "Bars in detail"}  # fmt: skip
     st.dataframe(
         table[list(names)].rename(columns=names),
         hide_index=True,
