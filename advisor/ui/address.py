@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from advisor.ui.state import Inputs, address_values, inputs_of, session_values
+from advisor.ui.state import (
+    CHOICE_TITLES,
+    Inputs,
+    address_values,
+    inputs_of,
+    session_values,
+)
 
 Address = dict[str, str | list[str]]
 
@@ -35,7 +41,8 @@ def address_of(inputs: Inputs) -> Address:
         if value is None or value == usual[name]:
             continue
         if isinstance(value, list):
-            address[name] = [str(choice) for choice in value]
+            titles = CHOICE_TITLES.get(name, {})
+            address[name] = [titles.get(choice, str(choice)) for choice in value]
         else:
             address[name] = f"{value:.15g}" if isinstance(value, float) else str(value)
     return address

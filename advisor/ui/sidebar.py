@@ -12,6 +12,7 @@ from advisor.advice.limits import USUAL_CLOUDS
 from advisor.domain.hardware import OWN_CLOUD
 from advisor.ui.state import (
     AREAS,
+    CHOICE_TITLES,
     DEFAULT_CLOUDS,
     DEFAULT_MACHINES,
     DEFAULT_MARKETS,
@@ -20,7 +21,7 @@ from advisor.ui.state import (
     OTHER_CLOUDS,
     cloud_choices,
 )
-from advisor.ui.theme import CLOUD_TITLES, FAMILIES, FAMILY_TITLES, MARKET_TITLES
+from advisor.ui.theme import FAMILIES, FAMILY_TITLES, MARKET_TITLES
 
 if TYPE_CHECKING:
     from advisor.advice import Result
@@ -74,7 +75,7 @@ def _clouds() -> None:
     st.session_state["own_missing"] = OWN_CLOUD not in clouds
     st.pills("Clouds", clouds, selection_mode="multi", key="clouds", bind=BIND, wrap=True,
              default=[cloud for cloud in clouds if cloud != OTHER_CLOUDS],
-             format_func=lambda name: CLOUD_TITLES.get(name, "Others"))  # fmt: skip
+             format_func=CHOICE_TITLES["clouds"].__getitem__)  # fmt: skip
 
 
 def account(evaluated: Evaluated, result: Result) -> None:

@@ -18,7 +18,7 @@ from advisor.advice.nearest import Measured
 from advisor.domain.hardware import OWN_CLOUD
 from advisor.search.constraints import DEFAULT_CHANCE, NO_COMMITMENT, Constraints
 from advisor.search.search import Evaluated, SearchOptions, evaluate
-from advisor.ui.theme import FAMILIES
+from advisor.ui.theme import CLOUD_TITLES, FAMILIES, FAMILY_TITLES, MARKET_TITLES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,6 +41,12 @@ DEFAULT_CLOUDS: Final = (*USUAL_CLOUDS, OWN_CLOUD)
 AREAS: Final = ("US", "Europe", "Asia", "Other")
 MARKETS: Final = ("on_demand", "spot", "reserved_1y", "reserved_3y")
 DEFAULT_MARKETS: Final = tuple(m for m in MARKETS if m in NO_COMMITMENT)
+# What the address calls a choice: its title, as the widgets that it is bound to write and read it.
+CHOICE_TITLES: Final[dict[str, dict[str, str]]] = {
+    "markets": MARKET_TITLES,
+    "clouds": CLOUD_TITLES | {OTHER_CLOUDS: "Others"},
+    "families": FAMILY_TITLES,
+}
 
 
 def asset(name: str) -> str:
@@ -229,7 +235,8 @@ def _many(
     values: Mapping[str, object], name: str, fallback: tuple[str, ...], known: Sequence[str]
 ) -> tuple[str, ...]:
     given = values.get(name)
-    chosen = given if isinstance(given, list) else ()
+    names = {title: choice for choice, title in CHOICE_TITLES.get(name, {}).items()}
+    chosen = [names.get(str(one), str(one)) for one in given] if isinstance(given, list) else []
     return tuple(value for value in chosen if value in known) or fallback
 
 
