@@ -13,7 +13,13 @@ from advisor.advice.question import Hardware
 from advisor.catalog import load
 from advisor.cli import tables
 from advisor.cli.files import check_place, write_text
-from advisor.cli.options import limits_of, named_limits_of, question_of, search_options_of
+from advisor.cli.options import (
+    keep_runs,
+    limits_of,
+    named_limits_of,
+    question_of,
+    search_options_of,
+)
 from advisor.cli.text import printable
 from advisor.core.errors import NoFeasiblePlanError
 
@@ -35,6 +41,7 @@ def advise(options: argparse.Namespace) -> int:
     if options.csv:
         check_place(options.csv)
     engine = Engine.open(catalog)
+    keep_runs(options, question, engine)
     advice = question.advice(engine, options=search, limits=limits, current=options.current)
     if options.csv:
         write_text(options.csv, front_csv(advice))
@@ -52,7 +59,9 @@ def predict(options: argparse.Namespace) -> int:
         machines=options.machines, gpu=options.gpu, accelerators=options.accelerators
     )
     question = question_of(options, catalog, options.machines)
-    forecast = question.forecast(Engine.open(catalog), hardware)
+    engine = Engine.open(catalog)
+    keep_runs(options, question, engine)
+    forecast = question.forecast(engine, hardware)
     if options.json:
         _print_json(forecast)
     else:

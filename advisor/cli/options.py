@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypedDict
 from advisor.advice.job import AMOUNTS, Job
 from advisor.advice.limits import limits_named
 from advisor.advice.question import Question, ask
+from advisor.core.errors import InvalidInputError
 from advisor.search.constraints import Constraints
 from advisor.search.search import SearchOptions
 from advisor.store import Store
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable
 
+    from advisor.advice.engine import Engine
     from advisor.catalog import Catalog
 
 
@@ -44,24 +46,39 @@ def job_of(options: argparse.Namespace) -> Job:
 
 
 def question_of(options: argparse.Namespace, catalog: Catalog, machines: str | None) -> Question:
-    """Return the question of the options; the runs of ``--profile`` are kept if asked for.
+    """Return the question of the options.
 
     Raises
     ------
     InvalidInputError
-        If a file cannot be read or does not say enough, or nothing says the model.
+        If a file cannot be read or does not say enough, nothing says the model, or there is
+        nothing to keep.
     """
-    question = ask(
+    if options.save_profiles and not options.profile:
+        raise InvalidInputError(
+            "there are no runs to keep.", where="--save-profiles", todo="Give them with --profile."
+        )
+    return ask(
         job_of(options),
         catalog,
         runs=options.profile or (),
         machines=machines,
         runs_option="--profile",
     )
-    if options.save_profiles and question.profiles:
+
+
+def keep_runs(options: argparse.Namespace, question: Question, engine: Engine) -> None:
+    """Keep the runs of ``--profile`` if asked for: only such as can be used ever train.
+
+    Raises
+    ------
+    InvalidInputError
+        If none of them can be used; nothing is kept then.
+    """
+    if options.save_profiles:
+        question.calibrated(engine)
         with Store.open() as store:
             store.add(question.profiles)
-    return question
 
 
 def search_options_of(options: argparse.Namespace) -> SearchOptions:

@@ -120,6 +120,34 @@ def test_runs_are_kept_when_asked_for(advisor: Callable[..., Ran], slow: Path) -
         assert store.profiles(origin="user")["model"].tolist() == ["llama-2-7b"]
 
 
+@pytest.mark.parametrize(
+    ("job", "row", "said"),
+    [
+        (JOB, "llama-2-7b,A100-40GB,32,4,1e-5,1024,4096,bf16", "no run can be calibrated by"),
+        (("--tokens", "1e9"), "nosuchmodelxyz,A100-40GB,32,4,20,1024,4096,bf16", "nosuchmodelxyz"),
+    ],
+)
+def test_runs_that_cannot_be_used_are_not_kept(
+    advisor: Callable[..., Ran], tmp_path: Path, job: tuple[str, ...], row: str, said: str
+) -> None:
+    path = tmp_path / "unknown.csv"
+    path.write_text(table(row))
+    ran = advisor("advise", *job, "--profile", str(path), "--save-profiles")
+    assert ran.code == 2
+    assert said in ran.err
+    with Store.open() as store:
+        assert store.count(origin="user") == 0
+
+
+@pytest.mark.parametrize(
+    "command", [("predict", *JOB, "--machines", MACHINES), ("advise", *JOB)], ids=lambda c: c[0]
+)
+def test_keeping_nothing_is_refused(advisor: Callable[..., Ran], command: tuple[str, ...]) -> None:
+    ran = advisor(*command, "--save-profiles")
+    assert ran.code == 2
+    assert "--save-profiles: there are no runs to keep. Give them with --profile." in ran.err
+
+
 BAD: dict[str, tuple[Any, list[str]]] = {
     "nothing in it": (b"", ["file.json"]),
     "a picture": (PNG, ["file.json"]),
