@@ -34,6 +34,7 @@ check: setup
 
 bench: setup
 	$(BIN)/python -m benchmarks.accuracy
+	$(BIN)/python -m benchmarks.calibration
 	$(BIN)/python -m benchmarks.search_speed
 	$(BIN)/python -m benchmarks.ui_latency
 	$(BIN)/python -m benchmarks.memory
