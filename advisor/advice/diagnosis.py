@@ -84,10 +84,15 @@ def _severity(share: float) -> Severity:
 
 def _input_bound(trace: Trace) -> Iterator[Finding]:
     step_s, host = trace.step_time_s, trace.host
-    if step_s is None or host is None or host.loading_s < _MATTERS * step_s:
+    if step_s is None or host is None:
         return
-    share = min(host.loading_s / step_s, 1.0)
-    after_s = max(step_s - HIDDEN_BY_WORKERS * host.loading_s, step_s * (trace.gpu_busy_share or 0))
+    # The host may load while the GPU works: only what leaves it idle costs time.
+    busy = trace.gpu_busy_share or 0.0
+    exposed_s = min(host.loading_s, step_s * (1 - busy))
+    share = exposed_s / step_s
+    if share < _MATTERS:
+        return
+    after_s = max(step_s - HIDDEN_BY_WORKERS * exposed_s, step_s * busy)
     if host.loader_in_process:
         what = "Load in other processes: 4 workers instead of 0 would give"
     else:
@@ -96,10 +101,10 @@ def _input_bound(trace: Trace) -> Iterator[Finding]:
         kind="input-bound",
         severity=_severity(share),
         sentence=(
-            f"The step waits {host.loading_s * 1e3:.3g} ms of {step_s * 1e3:.4g} ms "
+            f"The step waits {exposed_s * 1e3:.3g} ms of {step_s * 1e3:.4g} ms "
             f"({share:.0%}) for the next batch."
         ),
-        evidence=("host.loading_s", "step_time_s"),
+        evidence=("host.loading_s", "step_time_s", "gpu_busy_share"),
         help=f"{what} ~{after_s:.3g} s a step instead of {step_s:.3g} s.",
         step_time_after_s=after_s or None,
     )

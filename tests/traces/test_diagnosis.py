@@ -56,6 +56,17 @@ def test_waiting_for_batches_is_said_with_what_workers_would_give() -> None:
     assert found.step_time_after_s == pytest.approx(0.72e-3)
 
 
+def test_loading_behind_a_busy_gpu_holds_nothing_up() -> None:
+    assert "input-bound" not in kinds(steps(("gemm_bf16", 990), loading=400))
+
+
+def test_of_loading_only_what_the_gpu_waits_for_counts() -> None:
+    found = kinds(steps(("gemm_bf16", 800), loading=400))["input-bound"]
+    assert found.severity == "medium"
+    assert "waits 0.2 ms of 1 ms (20%)" in found.sentence
+    assert found.step_time_after_s == pytest.approx(0.86e-3)
+
+
 def test_gaps_between_short_kernels_are_the_host_s() -> None:
     found = kinds(steps(("a", 5), ("b", 5)))
     assert found["launch-bound"].severity == "high"
