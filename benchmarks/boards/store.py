@@ -31,8 +31,8 @@ BARS: Final = {
 }
 COVERAGE_FOLDS: Final = 10
 THINGS: Final = {
-    "model": ("model", "Models"),
-    "accelerator": ("type of accelerator", "Accelerators"),
+    "model": ("model", "models"),
+    "accelerator": ("type of accelerator", "accelerators"),
 }
 
 
@@ -59,7 +59,7 @@ def _both(
     context: Context, board: str, column: str, *, fewest: int, not_tested: str
 ) -> Iterator[Scored]:
     thing, plural = THINGS[column]
-    for prefix, runs in (("shipped.", context.shipped_runs), ("", context.all_runs)):
+    for prefix, runs in (("", context.all_runs), ("shipped.", context.shipped_runs)):
         frame, table = scope(runs, context)
         labels, tested = tested_labels(frame, column, fewest=fewest, not_tested=not_tested)
         known = {name: named(name, column, context) for name in frame[column].unique()}
@@ -67,7 +67,7 @@ def _both(
         left = leave_each_out(table, labels.to_numpy(str), things.to_numpy(str), tested)
         yield Scored(
             name=prefix + board,
-            title=f"{plural} that were never measured",
+            title=f"New {plural}, {'shipped' if prefix else 'all public'} runs",
             held_out=f"one {thing}, under all its names",
             runs_of="runs shipped with the project" if prefix else "all public runs",
             held=left.held,
