@@ -96,7 +96,7 @@ def _compare(saved: SavedPlan, current: Inputs) -> None:
 
 
 def _inputs(saved: SavedPlan) -> Inputs:
-    return inputs_of({"job": saved.job} | saved.inputs)
+    return inputs_of({"job": saved.job, **saved.inputs})
 
 
 def _finish(saved: SavedPlan) -> None:
@@ -106,9 +106,10 @@ def _finish(saved: SavedPlan) -> None:
         st.form(f"form_{place}", border=False),
     ):
         st.markdown("What did it take?")
-        st.number_input("Hours, from start to end", min_value=0.0, value=None, format="%g",
-                        key=f"hours_{place}", placeholder="not recorded")  # fmt: skip
-        st.number_input("Bill, USD", min_value=0.0, value=None, format="%g",
+        st.number_input("Hours, from start to end", min_value=0.001, value=None, step=1.0,
+                        format="%g", key=f"hours_{place}",
+                        placeholder="not recorded")  # fmt: skip
+        st.number_input("Bill, USD", min_value=0.0, step=10.0, value=None, format="%g",
                         key=f"cost_{place}", placeholder="not recorded")  # fmt: skip
         st.text_area("Note", key=f"note_{place}", max_chars=2000, height=68)
         st.form_submit_button("Record", type="primary", on_click=plan_edits.finish,

@@ -75,10 +75,15 @@ def finish(place: str, plan_id: str, hours: str, cost: str, note: str) -> None:
     """Record a run of a plan as the fields say (a callback)."""
 
     def act(store: Store) -> Told:
+        took_h, paid_usd = st.session_state[hours], st.session_state[cost]
+        if took_h is None and paid_usd is None:
+            raise InvalidInputError(
+                "nothing is filled in.", todo="Give the hours, the bill, or both."
+            )
         run = store.finish_plan(
             plan_id,
-            hours=st.session_state[hours],
-            cost_usd=st.session_state[cost],
+            hours=took_h,
+            cost_usd=paid_usd,
             note=str(st.session_state[note] or "").strip(),
         )
         return Told("The run is recorded.", store.edits(run.id, most=1)[0].id)

@@ -175,8 +175,18 @@ def test_a_run_of_nothing_is_refused() -> None:
     keep()
     test = open_page("plans")
     button(test, "Record").click().run()
-    assert "needs hours, a cost or a profile" in text_of(test)
+    assert "Give the hours, the bill, or both" in text_of(test)
     assert stored()[0].finished == ()
+
+
+def test_a_note_that_cannot_be_kept_is_refused_and_what_was_typed_stays() -> None:
+    keep()
+    test = open_page("plans")
+    field(test, "Hours, from start to end").set_value(3.0)
+    field(test, "Note").set_value("a\0b")
+    button(test, "Record").click().run()
+    assert "cannot be stored" in text_of(test)
+    assert field(test, "Hours, from start to end").value == 3.0
 
 
 def test_open_goes_to_advise_with_the_saved_inputs() -> None:
