@@ -14,6 +14,8 @@ from pydantic import Field
 
 from advisor.core.units import GIB
 from advisor.domain.base import Noun
+from advisor.traces.kernel_kinds import is_matrix, without_tensor_cores
+from advisor.traces.stragglers import straggler_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,7 +29,6 @@ _MATTERS: Final = 0.1
 _HIGH: Final = 0.3
 _IDLE: Final = 0.2
 _AHEAD: Final = 1.1
-_STRAGGLER: Final = 1.1
 _UNEVEN: Final = 3.0
 _FULL: Final = 0.92
 _ROOM: Final = 0.5
@@ -35,13 +36,6 @@ _SHORT_KERNEL_S: Final = 10e-6
 # Loader processes take a part of the processors from the main one. In a public pair of traces of
 # the same job (ResNet-50, V100, 0 and 4 loader processes) the step lost 0.7 of the waiting time.
 HIDDEN_BY_WORKERS: Final = 0.7
-_SINGLE_PRECISION: Final = re.compile(
-    r"sgemm|scudnn|(?:dgrad|wgrad)\w*_engine<float|implicit_convolve_sgemm|_SB_|gemm_f32f32_f32f32"
-)
-_MATRIX: Final = re.compile(r"gemm|cudnn|conv|Cijk|cutlass|dgrad|wgrad|xmma", re.IGNORECASE)
-_TENSOR: Final = re.compile(
-    r"16816|1688|884|tensorop|xmma|wgmma|hmma|tf32|bf16|fp16|f16f16|half", re.IGNORECASE
-)
 _NO_TENSOR_CORES: Final = re.compile(r"\b(?:P100|P40|P4|K80|M60|GTX)\b", re.IGNORECASE)
 
 
@@ -196,26 +190,22 @@ def _communication(trace: Trace) -> Iterator[Finding]:
 
 
 def _straggler(trace: Trace) -> Iterator[Finding]:
-    timed = [(row.step_time_s, row.rank) for row in trace.ranks if row.step_time_s is not None]
-    if len(timed) < 2:
-        return
-    usual_s = statistics.median(time_s for time_s, _ in timed)
-    slowest_s, rank = max(timed)
-    if slowest_s <= _STRAGGLER * usual_s:
+    found = straggler_of(trace.ranks)
+    if found is None:
         return
     yield Finding(
         kind="straggler",
-        severity=_severity(1 - usual_s / slowest_s),
+        severity=_severity(1 - found.usual_s / found.step_time_s),
         sentence=(
-            f"Rank {rank} is the slowest of {len(timed)}: {slowest_s * 1e3:.4g} ms a step against "
-            f"{usual_s * 1e3:.4g} ms in the middle."
+            f"Rank {found.rank} is the slowest of {found.ranks}: {found.step_time_s * 1e3:.4g} ms "
+            f"a step against {found.usual_s * 1e3:.4g} ms in the middle."
         ),
         evidence=("ranks",),
         help=(
-            f"See what rank {rank} does beside (logging, larger shards, a throttled GPU); evened "
-            f"out, {usual_s:.3g} s a step."
+            f"See what rank {found.rank} does beside (logging, larger shards, a throttled GPU); "
+            f"evened out, {found.usual_s:.3g} s a step."
         ),
-        step_time_after_s=usual_s,
+        step_time_after_s=found.usual_s,
     )
 
 
@@ -245,12 +235,8 @@ def _memory(trace: Trace) -> Iterator[Finding]:
 
 def _tensor_cores(trace: Trace) -> Iterator[Finding]:
     rows = [row for row in trace.kernels if not row.is_comm]
-    single_s = sum(
-        row.total_s
-        for row in rows
-        if _SINGLE_PRECISION.search(row.name) and not _TENSOR.search(row.name)
-    )
-    matrix_s = sum(row.total_s for row in rows if _MATRIX.search(row.name))
+    single_s = sum(row.total_s for row in rows if without_tensor_cores(row.name))
+    matrix_s = sum(row.total_s for row in rows if is_matrix(row.name))
     shown_s = sum(row.total_s for row in rows)
     if not shown_s or single_s < _IDLE * shown_s or _NO_TENSOR_CORES.search(trace.gpu_name or ""):
         return
@@ -259,7 +245,7 @@ def _tensor_cores(trace: Trace) -> Iterator[Finding]:
         severity=_severity(single_s / shown_s),
         sentence=(
             f"Matrix kernels in single precision take {single_s / shown_s:.0%} of the time of the "
-            f"longest kernels ({single_s / max(matrix_s, single_s):.0%} of all matrix work there)."
+            f"longest kernels ({single_s / matrix_s:.0%} of all matrix work there)."
         ),
         evidence=("kernels",),
         help="Mixed precision (bf16 or fp16), or allow TF32 where the GPU has it.",

@@ -5,6 +5,7 @@ What a file says itself stays in `Trace`; a guess is made only of what it leaves
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final, Generic, Literal, TypeVar
@@ -13,9 +14,10 @@ from pydantic import Field
 
 from advisor.core.units import GB
 from advisor.domain.base import Noun
+from advisor.traces.kernel_kinds import is_matrix, precision_of
 
 if TYPE_CHECKING:
-    from advisor.traces.trace import KernelRow, OperatorRow, Trace
+    from advisor.traces.trace import OperatorRow, Trace
 
 T = TypeVar("T")
 Confidence = Literal["high", "medium", "low"]
@@ -23,12 +25,6 @@ Confidence = Literal["high", "medium", "low"]
 _IMAGE_CHANNELS: Final = frozenset({1, 3, 4})
 _SMALLEST_IMAGE: Final = 16
 _FEWEST_VOCABULARY: Final = 1000
-_PRECISIONS: Final = (
-    ("fp8", re.compile(r"fp8|e4m3|e5m2", re.IGNORECASE)),
-    ("bf16", re.compile(r"bf16|BFloat16", re.IGNORECASE)),
-    ("fp16", re.compile(r"fp16|f16f16|hmma|c10::Half|__half|h884|h16816", re.IGNORECASE)),
-    ("fp32", re.compile(r"sgemm|scudnn|tf32|_SB_|<float|f32f32")),
-)
 _DTYPES: Final = {"BFloat16": "bf16", "Half": "fp16", "Float": "fp32"}
 # Memory of the sizes that were sold [GB], as the driver gives it.
 _BY_MEMORY: Final = {"A100": (42.5, 85.0), "H100": (85.0,), "V100": (17.0, 34.1)}
@@ -90,7 +86,7 @@ def _images(operators: tuple[OperatorRow, ...]) -> OperatorRow | None:
 def _attention(operators: tuple[OperatorRow, ...]) -> OperatorRow | None:
     """Return the largest attention: batch, heads, sequence, size of a head."""
     rows = [r for r in operators if "dot_product" in r.name and r.shapes and len(r.shapes[0]) == 4]
-    return max(rows, key=lambda row: row.calls, default=None)
+    return max(rows, key=lambda row: math.prod(row.shapes[0]), default=None)
 
 
 def _micro_batch(operators: tuple[OperatorRow, ...]) -> Guess[float] | None:
@@ -160,10 +156,10 @@ def _network(operators: tuple[OperatorRow, ...]) -> Guess[str] | None:
 
 
 def _precision(trace: Trace) -> Guess[str] | None:
-    rows = [row for row in trace.kernels if not row.is_comm and _is_matrix(row)]
+    rows = [row for row in trace.kernels if not row.is_comm and is_matrix(row.name)]
     seconds: defaultdict[str, float] = defaultdict(float)
     for row in rows:
-        found = next((name for name, shape in _PRECISIONS if shape.search(row.name)), None)
+        found = precision_of(row.name)
         if found is not None:
             seconds[found] += row.total_s
     whole_s = sum(row.total_s for row in rows)
@@ -183,10 +179,6 @@ def _precision(trace: Trace) -> Guess[str] | None:
         evidence=(f"{sent.elements:,.0f} elements were exchanged as {sent.dtype}.",),
         confidence="low",
     )
-
-
-def _is_matrix(row: KernelRow) -> bool:
-    return re.search(r"gemm|cudnn|conv|Cijk|cutlass|grad_|flash|xmma", row.name) is not None
 
 
 def _gpu_name(trace: Trace) -> Guess[str] | None:

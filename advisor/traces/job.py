@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from advisor.core.errors import TraceError
 from advisor.traces.draft import Draft
+from advisor.traces.stragglers import straggler_of
 from advisor.traces.trace import KernelRow, Parts, Trace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _RANK_IN_NAME: Final = re.compile(r"(?:rank|worker|gpu|_r)[-_.]?(\d{1,15})", re.IGNORECASE)
-_STRAGGLER: Final = 1.1
 _TOP: Final = 12
 _NOT_SHARED: Final = frozenset(
     {"format", "ranks", "warnings", "parts", "host", "kernels"}
@@ -152,15 +152,11 @@ def _warn_of_missing(draft: Draft) -> None:
 
 
 def _warn_of_stragglers(draft: Draft) -> None:
-    timed = [(row.step_time_s, row.rank) for row in draft.ranks if row.step_time_s is not None]
-    if len(timed) < 2:
-        return
-    usual_s = statistics.median(time_s for time_s, _ in timed)
-    slowest_s, rank = max(timed)
-    if slowest_s > _STRAGGLER * usual_s:
+    found = straggler_of(draft.ranks)
+    if found is not None:
         draft.warn(
-            f"Rank {rank} is the slowest: {slowest_s * 1e3:.4g} ms a step against "
-            f"{usual_s * 1e3:.4g} ms in the middle; the job waits for it."
+            f"Rank {found.rank} is the slowest: {found.step_time_s * 1e3:.4g} ms a step against "
+            f"{found.usual_s * 1e3:.4g} ms in the middle; the job waits for it."
         )
 
 

@@ -107,6 +107,12 @@ def test_matrix_kernels_in_single_precision() -> None:
     assert "tensor-cores-unused" not in kinds(old)
 
 
+@pytest.mark.parametrize(("inputs", "said"), [("tf32f32", False), ("f32f32", True)])
+def test_tf32_runs_on_tensor_cores_and_fp32_does_not(inputs: str, *, said: bool) -> None:
+    trace = steps((f"sm80_xmma_gemm_f32f32_{inputs}_f32_tn_n", 900))
+    assert ("tensor-cores-unused" in kinds(trace)) is said
+
+
 def test_a_step_that_compiles_is_warm_up() -> None:
     events = profiler_events(host=1000)
     slow = next(e for e in events if e["name"] == "ProfilerStep#3")

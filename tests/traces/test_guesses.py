@@ -41,6 +41,14 @@ def test_attention_tells_batch_sequence_and_width() -> None:
     assert any("32,000 rows" in text for text in found.model.evidence)
 
 
+def test_the_largest_attention_counts_not_the_one_called_most() -> None:
+    name = "aten::_scaled_dot_product_flash_attention"
+    small, large = [2, 4, 64, 32], [4, 32, 2048, 128]
+    found = guess(traced(*[operator(name, small)] * 5, operator(name, large)))
+    assert found.sequence_length is not None
+    assert found.sequence_length.value == 2048
+
+
 def test_the_first_convolution_tells_the_batch() -> None:
     images = operator("aten::convolution", [32, 3, 224, 224], [64, 3, 7, 7], [])
     found = guess(traced(images))
@@ -59,6 +67,14 @@ def test_kernels_tell_the_precision() -> None:
     nameless = guess(traced(fast, deviceProperties=[]))
     assert nameless.gpu_name is not None
     assert nameless.gpu_name.value == "H100"
+
+
+def test_kernels_on_tf32_are_told_from_single_precision() -> None:
+    for name, expected in (("tf32f32", "tf32"), ("f32f32", "fp32")):
+        long = kernel(90, 1e6, 9000, f"sm80_xmma_gemm_f32f32_{name}_f32_tn_n")
+        found = guess(traced(long))
+        assert found.precision is not None
+        assert found.precision.value == expected
 
 
 def test_groups_of_processes_tell_the_layout() -> None:
