@@ -8,13 +8,12 @@ from argparse import SUPPRESS
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.markup import escape
 from rich.table import Table
 
 from advisor.catalog import own
 from advisor.cli.stored_tables import say
 from advisor.cli.tables import console
-from advisor.cli.text import printable
+from advisor.cli.text import plain, printable
 from advisor.core.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -140,7 +139,7 @@ def _show(parsed: Parsed) -> None:
         shown = Table(*table.header, title=table.name, title_justify="left", box=None)
         lines = own.csv_rows(table, parsed.rows)
         for cells in lines:
-            shown.add_row(*(escape(printable(cell)) for cell in cells))
+            shown.add_row(*map(plain, cells))
         console().print(shown)
     for problem in parsed.problems:
         say(f"{table.file}, {problem}")

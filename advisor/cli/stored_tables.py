@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.markup import escape
 from rich.table import Table
 
 from advisor.cli.tables import UNKNOWN_DATE, console, interval_of, right
-from advisor.cli.text import printable
+from advisor.cli.text import plain
 from advisor.core import units
 
 if TYPE_CHECKING:
@@ -24,24 +23,24 @@ def show_plans(plans: list[SavedPlan]) -> None:
                   "90 %", "h", "90 %", "runs", box=None)  # fmt: skip
     right(table, 7, 9, 11)
     for plan in plans:
-        table.add_row(
-            plan.id, escape(printable(plan.name)), f"{plan.created_at:%Y-%m-%d}",
-            *map(escape, _place(plan)), str(plan.price_as_of or UNKNOWN_DATE),
+        table.add_row(*map(plain, (
+            plan.id, plan.name, f"{plan.created_at:%Y-%m-%d}", *_place(plan),
+            plan.price_as_of or UNKNOWN_DATE,
             units.number(plan.cost_usd.value), interval_of(plan.cost_usd),
-            units.hours(plan.hours.value), interval_of(plan.hours), str(len(plan.finished)),
-        )  # fmt: skip
+            units.hours(plan.hours.value), interval_of(plan.hours), len(plan.finished),
+        )))  # fmt: skip
     console().print(table)
 
 
 def show_plan(plan: SavedPlan) -> None:
     """Print one plan: what was asked, priced and predicted, and what runs of it took."""
     out = console()
-    out.print(f"[bold]{escape(printable(plan.name))}[/bold] [dim]{plan.id}, saved "
+    out.print(f"[bold]{plain(plan.name)}[/bold] [dim]{plain(plan.id)}, saved "
               f"{plan.created_at:%Y-%m-%d %H:%M} UTC[/dim]")  # fmt: skip
     if plan.job:
-        out.print(escape(printable(plan.job)))
-    out.print(escape(", ".join(_place(plan))))
-    out.print(escape(f"USD {plan.usd_per_h:,.2f}/h a machine, {plan.price_source}, "
+        out.print(plain(plan.job))
+    out.print(plain(", ".join(_place(plan))))
+    out.print(plain(f"USD {plan.usd_per_h:,.2f}/h a machine, {plan.price_source}, "
                      f"{plan.price_as_of or UNKNOWN_DATE}"))  # fmt: skip
     table = Table("", "predicted", "90 % interval", *(
         f"run of {run.recorded_at:%Y-%m-%d}" for run in plan.finished
@@ -57,20 +56,20 @@ def show_plan(plan: SavedPlan) -> None:
     out.print(table)
     for run in plan.finished:
         if run.note:
-            out.print(f"[dim]{run.recorded_at:%Y-%m-%d}: {escape(printable(run.note))}[/dim]")
-    out.print(f"[dim]prediction: {plan.cost_usd.basis}; catalog {plan.catalog_hash[:12]}, "
-              f"measured runs {plan.data_hash[:12]}, advisor "
-              f"{escape(printable(plan.advisor_version))}[/dim]")  # fmt: skip
+            out.print(f"[dim]{run.recorded_at:%Y-%m-%d}: {plain(run.note)}[/dim]")
+    origin = (f"prediction: {plan.cost_usd.basis}; catalog {plan.catalog_hash[:12]}, "
+              f"measured runs {plan.data_hash[:12]}, advisor {plan.advisor_version}")  # fmt: skip
+    out.print(f"[dim]{plain(origin)}[/dim]")
 
 
 def say(words: str, *, dim: bool = False) -> None:
     """Print a sentence, whatever signs of the user's stand in it."""
-    console().print(escape(printable(words)), style="dim" if dim else None, soft_wrap=True)
+    console().print(plain(words), style="dim" if dim else None, soft_wrap=True)
 
 
 def _place(plan: SavedPlan) -> tuple[str, str, str]:
     where = f"{plan.cloud} {plan.region}"
-    return printable(plan.machines), printable(where), plan.market.replace("_", "-")
+    return plan.machines, where, plan.market.replace("_", "-")
 
 
 def _against(run: FinishedRun, field: str, predicted: float) -> str:

@@ -6,14 +6,13 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from advisor.advice import terms
 from advisor.advice.calibrated import sentence
 from advisor.advice.infeasible import NAMES
 from advisor.advice.interruptions import sentences
-from advisor.cli.text import printable
+from advisor.cli.text import plain
 from advisor.core import units
 from advisor.core.units import NBSP
 
@@ -51,13 +50,13 @@ def show_advice(advice: Advice, limits: Constraints) -> None:
     out.print(picks)
     for name, pick in advice.picks.items():
         saving = "" if pick.saving_usd is None else f" Against today: {_saving(pick.saving_usd)}."
-        out.print(f"[bold]{TITLES[name]}[/bold]: {escape(pick.reason)}{saving}")
+        out.print(f"[bold]{TITLES[name]}[/bold]: {plain(pick.reason)}{saving}")
         if pick.plan.interruptions is not None and pick.plan.interruptions.known:
-            out.print(f"  [dim]{escape(sentences(pick.plan.interruptions))}[/dim]")
+            out.print(f"  [dim]{plain(sentences(pick.plan.interruptions))}[/dim]")
         for said in terms.sentences(pick.plan):
-            out.print(f"  {escape(said)}")
+            out.print(f"  {plain(said)}")
         if pick.plan.calibrated is not None:
-            out.print(f"  {sentence(pick.plan.calibrated, pick.plan.hours.value)}")
+            out.print(f"  {plain(sentence(pick.plan.calibrated, pick.plan.hours.value))}")
     show_own_runs(out, advice.own_runs)
     _show_account(out, advice)
 
@@ -71,12 +70,12 @@ def show_own_runs(out: Console, runs: OwnRuns | None) -> None:
     right(table, 1, 2, 3)
     for run in runs.used[:MOST_RUNS_SHOWN]:
         measured, predicted = units.duration(run.measured_s), units.duration(run.predicted_s)
-        table.add_row(escape(printable(str(run))), f"{run.global_batch:,g}", measured, predicted)
+        table.add_row(plain(run), f"{run.global_batch:,g}", measured, predicted)
     out.print(table)
     if len(runs.used) > MOST_RUNS_SHOWN:
         out.print(f"[dim]and {len(runs.used) - MOST_RUNS_SHOWN:,} more[/dim]")
     for unused in runs.unused:
-        out.print(f"[dim]not used: {escape(printable(unused.name))}: {escape(unused.reason)}[/dim]")
+        out.print(f"[dim]not used: {plain(unused.name)}: {plain(unused.reason)}[/dim]")
 
 
 def _show_account(out: Console, advice: Advice) -> None:
@@ -86,8 +85,8 @@ def _show_account(out: Console, advice: Advice) -> None:
         for name, count in advice.removed_by.items()
         if count
     )
-    out.print(f"[dim]{advice.candidates_considered:,} candidates; removed by {left}.[/dim]")
-    newest = advice.catalog["as_of"] or UNKNOWN_DATE
+    out.print(f"[dim]{advice.candidates_considered:,} candidates; removed by {plain(left)}.[/dim]")
+    newest = plain(advice.catalog["as_of"] or UNKNOWN_DATE)
     out.print(f"[dim]Newest price in the catalog: {newest}. Taxes and data transfer are not "
               "contained.[/dim]")  # fmt: skip
     if any(p.plan.interruptions and not p.plan.interruptions.known for p in advice.picks.values()):
@@ -103,9 +102,9 @@ def _saving(value_usd: float) -> str:
 def _plan_cells(plan: Plan, limits: Constraints) -> list[str]:
     group = plan.cluster.groups[0]
     cells = [
-        escape(f"{group.count} × {group.instance_type}"),
-        escape(f"{group.cloud} {group.region}"),
-        plan.offer.market.replace("_", "-"),
+        plain(f"{group.count} × {group.instance_type}"),
+        plain(f"{group.cloud} {group.region}"),
+        plain(plan.offer.market.replace("_", "-")),
         str(plan.offer.as_of or UNKNOWN_DATE),
         units.number(plan.cost_usd.value),
         interval_of(plan.cost_usd),
@@ -128,17 +127,17 @@ def interval_of(estimate: Estimate) -> str:
 
 def _job_line(workload: Workload) -> str:
     model = workload.model
-    assumed = f" [dim](assumed: {escape(', '.join(workload.assumptions))})[/dim]"
+    assumed = f" [dim](assumed: {plain(', '.join(workload.assumptions))})[/dim]"
     return (
-        f"[bold]{escape(model.name)}[/bold], {units.count(model.params)} parameters, "
-        f"{workload.steps:,} steps of {workload.global_batch:,}, {workload.precision}"
+        f"[bold]{plain(model.name)}[/bold], {units.count(model.params)} parameters, "
+        f"{workload.steps:,} steps of {workload.global_batch:,}, {plain(workload.precision)}"
         f"{assumed if workload.assumptions else ''}"
     )
 
 
 def _show_caveats(out: Console, caveats: tuple[str, ...]) -> None:
     for caveat in caveats:
-        out.print(f"[yellow]caution: {escape(caveat)}[/yellow]")
+        out.print(f"[yellow]caution: {plain(caveat)}[/yellow]")
 
 
 def show_forecast(forecast: Forecast, workload: Workload) -> None:
@@ -147,7 +146,7 @@ def show_forecast(forecast: Forecast, workload: Workload) -> None:
     out.print(_job_line(workload))
     _show_caveats(out, forecast.caveats)
     machine = forecast.instance_type or "machine"
-    out.print(escape(f"{forecast.machines:,} × {machine}: {forecast.accelerators:,g} × "
+    out.print(plain(f"{forecast.machines:,} × {machine}: {forecast.accelerators:,g} × "
                      f"{forecast.accelerator}; {forecast.layout}"))  # fmt: skip
     table = Table("", "predicted", "90 % interval", box=None)
     for name, estimate in (
@@ -163,13 +162,13 @@ def show_forecast(forecast: Forecast, workload: Workload) -> None:
         f"memory {units.data_size(memory.used_bytes)} of "
         f"{units.data_size(memory.capacity_bytes)}, out of memory "
         f"{units.percent(memory.out_of_memory_probability)}; MFU {units.percent(forecast.mfu)}; "
-        f"prediction: {forecast.step_time_s.basis}"
+        f"prediction: {plain(forecast.step_time_s.basis)}"
     )
     if forecast.calibrated is not None:
-        out.print(sentence(forecast.calibrated, forecast.hours.value))
+        out.print(plain(sentence(forecast.calibrated, forecast.hours.value)))
     show_own_runs(out, forecast.own_runs)
     for assumption in forecast.assumptions:
-        out.print(f"[dim]assumed: {escape(assumption)}[/dim]")
+        out.print(f"[dim]assumed: {plain(assumption)}[/dim]")
 
 
 def show_offers(offers: pd.DataFrame, limit: int, catalog: Catalog) -> None:
@@ -187,7 +186,7 @@ def show_offers(offers: pd.DataFrame, limit: int, catalog: Catalog) -> None:
     names = ["cloud", "instance_type", "region", "market", "device", "usd_per_h",
              "usd_per_accelerator_h", "as_of", "flags"]  # fmt: skip
     for cells in shown[names].astype(str).to_numpy().tolist():
-        table.add_row(*map(escape, cells))
+        table.add_row(*map(plain, cells))
     out = console()
     out.print(table)
     newest = catalog.as_of or UNKNOWN_DATE
@@ -206,8 +205,8 @@ def _flags(offer: dict[Hashable, Any]) -> str:
 
 def console() -> Console:
     """Return a console that does not fold tables where the output is no terminal."""
-    found = Console()
-    return found if found.is_terminal else Console(width=WIDTH)
+    found = Console(emoji=False)  # “:x:” in a name stays what it is
+    return found if found.is_terminal else Console(width=WIDTH, emoji=False)
 
 
 def right(table: Table, *columns: int) -> None:

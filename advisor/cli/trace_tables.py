@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.markup import escape
 from rich.table import Table
 
 from advisor.cli.tables import console, right
-from advisor.cli.text import printable
+from advisor.cli.text import plain
 from advisor.core import units
 
 if TYPE_CHECKING:
@@ -25,12 +24,12 @@ def show_traces(results: Sequence[Result]) -> None:
     out = console()
     for result in results:
         if result.trace is not None:
-            table.add_row(*(escape(printable(c)) for c in (result.name, *_cells(result.trace))))
+            table.add_row(*map(plain, (result.name, *_cells(result.trace))))
     out.print(table)
     for result in results:
         for warning in () if result.trace is None else result.trace.warnings:
             said = f"{result.name}: {warning}" if len(results) > 1 else warning
-            out.print(f"[dim]{escape(printable(said))}[/dim]")
+            out.print(f"[dim]{plain(said)}[/dim]")
 
 
 def _cells(trace: Trace) -> list[str]:
