@@ -57,6 +57,10 @@ _BUSY_SERVER: Final = (
     "the database server has no free connection ({}).",
     "Wait until other programs have finished, or raise max_connections, then repeat.",
 )
+_SHORT_OF: Final = (
+    "the database server is short of what it needs ({}); nothing was written.",
+    "Let its administrator look at its memory and limits, then repeat.",
+)
 _LOST: Final = (
     "the connection to the database server broke ({}); the change under way was not kept.",
     "Check that the server runs, then repeat.",
@@ -94,7 +98,8 @@ _BY_SQLSTATE: Final = {
     "28": _NOT_LET_IN,
     "3D": _NO_DATABASE,
     "42501": _NO_PRIVILEGE,
-    "53": _FULL,
+    "53": _SHORT_OF,
+    "53100": _FULL,
     "53300": _BUSY_SERVER,
     "55P03": _LOCKED,
     "57P": _LOST,

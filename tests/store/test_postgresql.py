@@ -178,6 +178,8 @@ def test_a_database_of_another_program_is_left_as_it_was(postgres_url: str) -> N
     ("error", "says"),
     [
         (psycopg.errors.DiskFull("could not extend file"), "no space left"),
+        (psycopg.errors.OutOfMemory("out of memory"), "short of what it needs (out of memory)"),
+        (psycopg.errors.ConfigurationLimitExceeded("limit"), "short of what it needs"),
         (psycopg.errors.TooManyConnections("too many"), "no free connection"),
         (psycopg.errors.DataCorrupted("invalid page"), "database is damaged"),
         (psycopg.errors.IoError("could not read block"), "disk did not read or write"),
