@@ -35,14 +35,9 @@ def _discount(offer: Offer) -> str:
 def _credits(plan: Plan) -> str:
     if plan.credits is None:
         return ""
-    cloud = plan.offer.cloud
-    of = f"{usd(plan.credits.available_usd)} of {cloud} credits"
+    credits_ = f"{usd(plan.credits.available_usd)} of {plan.offer.cloud} credits"
     pay = plan.credits.to_pay_usd
     if pay.high == 0:
-        return f"Of {of}, {_bounds(plan.credits.used_usd)} pay the whole bill; nothing to pay."
-    return f"To pay after {of}: {_bounds(pay)}."
-
-
-def _bounds(estimate: Estimate) -> str:
-    ends = interval(number(estimate.low), number(estimate.high))
-    return f"{usd(estimate.value)} (90 % {ends})"
+        return f"Your {credits_} pay all of it."
+    ends = interval(number(pay.low), number(pay.high))
+    return f"After your {credits_}: {usd(pay.value)} to pay (90 % {ends})."

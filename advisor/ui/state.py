@@ -15,6 +15,7 @@ from advisor.advice import Engine
 from advisor.advice.job import Job, StatedJob, parse_job
 from advisor.advice.limits import USUAL_CLOUDS
 from advisor.advice.nearest import Measured
+from advisor.core.errors import AdvisorError
 from advisor.domain.hardware import OWN_CLOUD
 from advisor.search.constraints import DEFAULT_CHANCE, NO_COMMITMENT, Constraints
 from advisor.search.search import Evaluated, SearchOptions, evaluate
@@ -71,7 +72,10 @@ def clouds_of(loaded: Engine) -> list[str]:
 
 def cloud_choices() -> tuple[str, ...]:
     """Return the clouds that can be chosen; own machines only where there are some."""
-    own = OWN_CLOUD in catalogs.load().offers["cloud"].cat.categories
+    try:
+        own = OWN_CLOUD in catalogs.load().offers["cloud"].cat.categories
+    except AdvisorError:  # the page says so where it opens the engine
+        own = False
     return (*(DEFAULT_CLOUDS if own else USUAL_CLOUDS), OTHER_CLOUDS)
 
 
