@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from advisor.cli import trace_tables
 from advisor.cli.text import printable
+from advisor.cli.trace_findings import show_findings
 from advisor.traces import Result, read, read_directory, read_many
 from advisor.traces.archives import files_of
 from advisor.traces.limits import DEFAULT_LIMITS
@@ -59,6 +60,7 @@ def trace(options: argparse.Namespace) -> int:
         print(json.dumps(shown, indent=1, allow_nan=False))  # noqa: T201 - this is the output
     else:
         trace_tables.show_traces(results)
+        show_findings(results)
     return 0
 
 

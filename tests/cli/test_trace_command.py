@@ -30,6 +30,27 @@ def test_a_file_gives_one_object_of_exactly_the_agreed_keys(
     assert ran.json["throughput"] == pytest.approx(128 * 2048 / 2.0)
 
 
+def test_people_read_what_holds_a_run_up_and_what_its_trace_suggests(
+    run: Callable[..., Ran], tmp_path: Path
+) -> None:
+    trace = json.loads(kineto())
+    shapes = {"Input Dims": [[32, 3, 224, 224], [64, 3, 7, 7]]}
+    trace["traceEvents"].append(
+        {"ph": "X", "cat": "cpu_op", "name": "aten::convolution", "pid": 1, "tid": 1,
+         "ts": 1e6 + 1, "dur": 5, "args": shapes}
+    )  # fmt: skip
+    (tmp_path / "trace.json").write_text(json.dumps(trace))
+    alone = run("trace", str(tmp_path / "trace.json"))
+    assert alone.code == 0
+    assert "medium: Beside loading, the GPU has nothing to do 25% of the time" in alone.out
+    assert "torch.compile or CUDA graphs" in alone.out
+    assert "guess, high confidence: micro batch 32. The first convolution has" in alone.out
+    (tmp_path / "train.log").write_text(megatron())
+    several = run("trace", str(tmp_path)).out
+    assert "\ntrace.json\nmedium: Beside loading" in several
+    assert "\ntrain.log\n" not in several
+
+
 def test_what_a_file_cannot_tell_is_null_and_never_zero(
     run: Callable[..., Ran], tmp_path: Path
 ) -> None:
