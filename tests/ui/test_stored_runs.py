@@ -10,8 +10,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from ui_apps import button, open_page, text_of
 
+from advisor.advice import Engine
 from advisor.domain import Profile, Provenance
 from advisor.store import Store
+from advisor.ui import state
 from advisor.ui.stored_runs import changes_of, matching, own_first, run_title, shown_table
 
 
@@ -149,3 +151,21 @@ def test_the_page_filters_the_table_and_says_when_nothing_is_found(engine_copy: 
     assert list(test.dataframe[0].value["Whose"]) == ["Yours"]
     test.text_input(key="store_words").set_value("no such run").run()
     assert "No run of the store is like that" in text_of(test)
+
+
+def test_training_anew_opens_the_engine_again(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[Engine] = []
+
+    def open_engine() -> Engine:
+        opened.append(engine)
+        return engine
+
+    monkeypatch.setattr(state.Engine, "open", open_engine)
+    state.learn_again()
+    for _ in range(2):
+        assert state.engine() is engine
+    state.learn_again()
+    assert state.engine() is engine
+    assert len(opened) == 2
