@@ -1,11 +1,16 @@
 """What every policy for spot machines must satisfy.
 
-A test module runs it over the registry, with a fixture ``policy`` and a job that it applies to::
+A test module runs it over the registry, with a fixture ``policy``, a job that it applies to, and
+the lowest and highest price [USD/h] that the policy pays for one machine::
 
     class TestPolicies(PolicyContract):
         @pytest.fixture(params=list(POLICIES))
         def policy(self, request):
             return POLICIES[request.param]()
+
+        @pytest.fixture
+        def rates(self, job):
+            return job.usd_per_h, job.usd_per_h
 """
 
 # ruff: noqa: D102 - the names of the tests are sentences
@@ -17,6 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from advisor.core.units import HOUR_S
 from advisor.transient.lifetime import Exponential
 from advisor.transient.runs import Draws, outcome
 
@@ -48,6 +54,20 @@ class PolicyContract:
         assert (runs.finish_s >= job.work_s).all()
         assert (runs.cost_usd > 0).all()
         assert (runs.revocations >= 0).all()
+        assert (runs.paid_s >= runs.useful_s * (1 - 1e-9)).all()
+
+    @pytest.mark.parametrize("common_share", [0.0, 0.5, 1.0])
+    def test_the_bill_is_what_was_paid_at_its_price(
+        self, policy: Policy, job: SpotJob, rates: tuple[float, float], common_share: float
+    ) -> None:
+        rough = Exponential(rate_per_s=1 / (12 * HOUR_S))
+        shared = replace(job, common_share=common_share, lifetime=rough)
+        runs = policy.simulate(shared, SEGMENTS, Draws(RUNS))
+        low, high = (runs.paid_s * rate / HOUR_S for rate in rates)
+        assert (runs.cost_usd >= low * (1 - 1e-9)).all()
+        assert (runs.cost_usd <= high * (1 + 1e-9)).all()
+        # Beside the group, at most one machine is paid, and useful work is paid in any case.
+        assert (runs.paid_s <= runs.finish_s * (job.machines + 1) * (1 + 1e-9)).all()
         assert (runs.paid_s >= runs.useful_s * (1 - 1e-9)).all()
 
     def test_equal_draws_give_equal_runs(self, policy: Policy, job: SpotJob) -> None:

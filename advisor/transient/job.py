@@ -61,6 +61,8 @@ class SpotJob:
         check_positive("work_s", self.work_s)
         check_positive("machines", self.machines)
         check_positive("usd_per_h", self.usd_per_h)
+        if self.on_demand_usd_per_h is not None:
+            check_positive("on_demand_usd_per_h", self.on_demand_usd_per_h)
         check_positive("deadline_s", self.deadline_s, finite=False)
         check_positive("budget_usd", self.budget_usd, finite=False)
         check_positive("server_cap", self.server_cap, finite=False)

@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 
 from advisor.core.errors import InvalidInputError
+from advisor.core.units import HOUR_S
 from advisor.predictor.arrays import FloatArray
 from advisor.transient.job import SpotJob
 
@@ -125,7 +126,7 @@ def on_demand_usd(job: SpotJob) -> float | None:
     """Bill of the job on demand, without a checkpoint; None where it cannot be had."""
     if job.on_demand_usd_per_h is None:
         return None
-    return job.uninterrupted_s * job.machines * job.on_demand_usd_per_h / 3600
+    return job.uninterrupted_s * job.machines * job.on_demand_usd_per_h / HOUR_S
 
 
 def _share(values: FloatArray, limit: float) -> float | None:
