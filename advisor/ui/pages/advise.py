@@ -59,11 +59,13 @@ def take_limits() -> None:
 
 
 def job_line() -> None:
-    """Draw the job's line and the samples."""
-    line, samples = st.columns([5, 1], vertical_alignment="bottom")
+    """Draw the job's line, the way to traces and the samples."""
+    line, trace, samples = st.columns([10, 2, 2], vertical_alignment="center")
     line.text_input("Job", key="job", bind="query-params", icon=":material/edit:",
                     label_visibility="collapsed", max_chars=20_000, on_change=take_limits,
                     placeholder="Llama-2-7B, 10 B tokens, sequence 4096, batch 1024")  # fmt: skip
+    trace.page_link("advisor/ui/pages/profiles.py", label="From a trace",
+                    icon=":material/upload_file:")  # fmt: skip
     samples.menu_button("Samples", list(SAMPLES), icon=":material/library_books:", key="samples",
                         width="stretch", on_click=use_sample)  # fmt: skip
 
