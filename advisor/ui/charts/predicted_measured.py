@@ -26,7 +26,7 @@ FACTOR: Final = 2.0  # dots inside the band are wrong by less
 class ScatterData:
     """Runs that are drawn, of how many, and the log10 range that both axes have.
 
-    ``dots`` has the columns of the board and ``family``, the name of its colour.
+    ``dots`` has the columns of the board and ``family_colour``, the family it is drawn as.
     """
 
     dots: pd.DataFrame
