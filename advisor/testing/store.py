@@ -14,112 +14,22 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-import multiprocessing
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
 
 from advisor.core.errors import InvalidInputError, StoreError, UnknownNameError
-from advisor.domain import Profile, Provenance
+from advisor.domain import Profile
 from advisor.store import AddResult, SeedResult, Store
 from advisor.testing.store_edits import EditContract
-from advisor.testing.store_plans import WORKLOAD, PlanContract, plan
+from advisor.testing.store_plans import PlanContract
+from advisor.testing.store_processes import add_in_threads, in_processes, open_and_add
+from advisor.testing.store_runs import SOURCE, full_run, run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from threading import Barrier
-
-SOURCE = Provenance(source="lab", url="https://lab.example", licence="CC-BY-4.0")
-
-
-def run(number: int = 0, **fields: Any) -> Profile:
-    """Return a measured run; another number is another run."""
-    given: dict[str, Any] = {
-        "model": f"net-{number % 7}",
-        "family": "cnn",
-        "accelerator": "V100",
-        "accelerators": 8,
-        "step_time_s": 0.1 + number,
-        "provenance": SOURCE,
-    }
-    return Profile(**given | fields)
-
-
-def full_run() -> Profile:
-    """Return a measured run of which everything is known."""
-    return Profile(
-        model="GPT-3 “175B”",
-        family="language",
-        params=1.75e11,
-        layers=96,
-        hidden=12288,
-        sample_size=2048,
-        forward_flops_per_sample=7.1e14,
-        dataset="the Pile",
-        framework="Megatron-LM",
-        year=2021,
-        precision="fp16",
-        accelerator="A100-80GB",
-        accelerators=1024,
-        nodes=128,
-        instance_type="DGX A100",
-        interconnect="8 × HDR InfiniBand",
-        parallelism="tp=8;pp=8;dp=16",
-        global_batch=1536,
-        micro_batch=1,
-        step_time_s=math.pi,
-        peak_memory_bytes=7.1e10,
-        gpu_busy_share=0.93,
-        comm_share=0.1,
-        provenance=SOURCE.model_copy(
-            update={"collected": dt.date(2021, 4, 9), "notes": "table 1, row 10"}
-        ),
-    )
-
-
-def in_processes(count: int, work: Callable[..., None], *args: Any) -> None:
-    """Run `work(*args, number, barrier)` in fresh processes and see that all succeed."""
-    context = multiprocessing.get_context("spawn")
-    barrier = context.Barrier(count)
-    processes = [
-        context.Process(target=work, args=(*args, number, barrier)) for number in range(count)
-    ]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join(timeout=60)
-    codes = [process.exitcode for process in processes]
-    for process in processes:
-        process.kill()
-        process.join()
-        process.close()
-    assert codes == [0] * count
-
-
-def open_and_add(urls: Sequence[str], number: int, barrier: Barrier) -> None:
-    """Open databases at the same moment as other processes, and add a run to each."""
-    for url in urls:
-        barrier.wait(timeout=20)
-        with Store.open(url) as store:
-            store.add([run(number)])
-
-
-def add_in_threads(url: str, number: int, barrier: Barrier) -> None:
-    """Add runs from eight threads, some that everyone adds, some of the thread's own, and plans."""
-    with Store.open(url) as store, ThreadPoolExecutor(8) as pool:
-        barrier.wait(timeout=20)
-
-        def add(thread: int) -> None:
-            own = 1000 * (1 + 8 * number + thread)
-            for start in range(0, 20, 5):
-                store.add(run(i) for i in range(start, start + 5))
-                store.add(run(own + i) for i in range(start, start + 5))
-                saved = store.save_plan(plan(), WORKLOAD, name=f"{number} {thread} {start}")
-                store.finish_plan(saved.id, hours=1 + start)
-
-        list(pool.map(add, range(8)))
+    from collections.abc import Iterator
 
 
 class StoreContract(PlanContract, EditContract):

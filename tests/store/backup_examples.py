@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from advisor.store import Store
-from advisor.testing.store import SOURCE, full_run, run
 from advisor.testing.store_plans import INPUTS, WORKLOAD, measured, plan
+from advisor.testing.store_runs import SOURCE, full_run, run
 
 
 def fill(store: Store) -> None:

@@ -12,8 +12,8 @@ from backup_examples import content, rewritten
 
 from advisor.core.errors import InvalidInputError
 from advisor.store import Store
-from advisor.testing.store import run
 from advisor.testing.store_plans import WORKLOAD, plan
+from advisor.testing.store_runs import run
 
 
 def test_a_backup_moves_everything_between_kinds_of_database(

@@ -14,7 +14,7 @@ from sqlalchemy import event
 
 from advisor.core.errors import InvalidInputError, StoreError
 from advisor.store import Store
-from advisor.testing.store import run
+from advisor.testing.store_runs import run
 
 
 def test_a_full_disk_keeps_the_older_backup(

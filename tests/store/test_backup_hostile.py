@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from advisor.core.errors import InvalidInputError
 from advisor.store import Store
-from advisor.testing.store import run
+from advisor.testing.store_runs import run
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from advisor.store import AddResult, Store
-from advisor.testing.store import run
+from advisor.testing.store_runs import run
 
 RUNS = 10_000
 
@@ -18,7 +18,7 @@ SCRIPT = f"""
 import sys, time
 from sqlalchemy import event
 from advisor.store import Store
-from advisor.testing.store import run
+from advisor.testing.store_runs import run
 
 url, mode = sys.argv[1:]
 runs = [run(i) for i in range({RUNS})]

@@ -19,7 +19,7 @@ from sqlalchemy import event
 from advisor.core.errors import StoreError
 from advisor.store import Store
 from advisor.store.failures import explain
-from advisor.testing.store import run
+from advisor.testing.store_runs import run
 
 KIB = 1024
 

@@ -18,7 +18,7 @@ from advisor.store import Store, schema
 from advisor.store.address import resolve
 from advisor.store.engine import make_engine, transaction
 from advisor.store.migrate import alembic_config
-from advisor.testing.store import full_run
+from advisor.testing.store_runs import full_run
 
 
 def test_the_newest_migration_is_the_revision_of_the_schema() -> None:

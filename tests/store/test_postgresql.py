@@ -16,7 +16,8 @@ from advisor.store import Store, schema
 from advisor.store.failures import explain
 from advisor.store.postgresql import _WRITER_LOCK
 from advisor.testing.postgres import PostgresServer
-from advisor.testing.store import StoreContract, run
+from advisor.testing.store import StoreContract
+from advisor.testing.store_runs import run
 
 SECRET = "hunter2"  # noqa: S105 - no secret, and must not be shown all the same
 

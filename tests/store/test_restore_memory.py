@@ -16,8 +16,8 @@ import pytest
 
 from advisor.core.errors import InvalidInputError
 from advisor.store import Store
-from advisor.testing.store import run
 from advisor.testing.store_plans import WORKLOAD, plan
+from advisor.testing.store_runs import run
 
 MIB = 2**20
 RESTORE = """

@@ -12,8 +12,8 @@ import pytest
 
 from advisor.core.errors import InvalidInputError
 from advisor.store import Store
-from advisor.testing.store import run
 from advisor.testing.store_plans import WORKLOAD, measured, plan
+from advisor.testing.store_runs import run
 
 EDITS = {
     "mark_outlier": lambda store: store.mark_outlier(run(1).content_hash),

@@ -9,7 +9,7 @@ import pytest
 from advisor.core.errors import StoreError
 from advisor.core.paths import TABLES_DIR
 from advisor.store import SeedResult, Store, seed, seeding
-from advisor.testing.store import run
+from advisor.testing.store_runs import run
 
 HEAD = "model,family,accelerator,accelerators,step_time_s,layers,sample_size,source,notes"
 ROWS = [

@@ -11,7 +11,9 @@ import pytest
 
 from advisor.core.errors import StoreError
 from advisor.store import Store
-from advisor.testing.store import SOURCE, StoreContract, in_processes, open_and_add, run
+from advisor.testing.store import StoreContract
+from advisor.testing.store_processes import in_processes, open_and_add
+from advisor.testing.store_runs import SOURCE, run
 
 
 def frame_of(rows: int) -> pd.DataFrame:

@@ -11,8 +11,8 @@ import pytest
 from advisor.cli import main
 from advisor.store import Store
 from advisor.testing.postgres import PostgresServer
-from advisor.testing.store import run
 from advisor.testing.store_plans import WORKLOAD, plan
+from advisor.testing.store_runs import run
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "store.md").read_text(encoding="utf-8")
 
