@@ -96,7 +96,9 @@ def runs(reference: Path) -> None:
     """Measured runs under a permissive licence, in the store's columns."""
     frame = read_measured_runs(reference / "data" / "measured_runs.csv")
     family = frame["source"].str.replace(r"^mlperf-.*", "mlperf", regex=True)
-    frame = frame[family.isin(LICENCES) & frame["step_time_s"].notna()]
+    # A number is no model: rows of a table whose columns were read one off.
+    misread = frame["model"].str.fullmatch(r"[\d.,]+")
+    frame = frame[family.isin(LICENCES) & frame["step_time_s"].notna() & ~misread]
     for name in ("params", "step_time_s", "forward_flops_per_sample", "global_batch"):
         frame[name] = frame[name].map(lambda value: float(f"{value:.6g}"))
     base = frame["source"].str.replace(r"^mlperf-.*", "mlperf", regex=True)
