@@ -8,7 +8,6 @@ import math
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from scipy.stats import CensoredData, ecdf
 
 from advisor.core.errors import InvalidInputError
 from advisor.core.units import HOUR_S
@@ -129,27 +128,3 @@ def _known(lifetime: Lifetime, log_sigma: float, words: str, observed: Observed)
         log_sigma,
         LifetimeBasis("history", "", "", int(observed.n), 0, "own history", words),
     )
-
-
-def kaplan_meier(observed: Observed, level: float = 0.9) -> dict[str, FloatArray]:
-    """Return the product-limit survival with its interval, for machines of known age.
-
-    Returns
-    -------
-    dict
-        ``age_s``, ``survival``, ``low``, ``high``, each of shape (distinct ages,).
-    """
-    gone = np.isfinite(observed.to_s)
-    count = observed.machines.astype(int)
-    data = CensoredData(
-        uncensored=np.repeat(observed.from_s[gone], count[gone]),
-        right=np.repeat(observed.from_s[~gone], count[~gone]),
-    )
-    curve = ecdf(data).sf
-    bounds = curve.confidence_interval(level, method="log-log")
-    return {
-        "age_s": np.asarray(curve.quantiles),
-        "survival": np.asarray(curve.probabilities),
-        "low": np.asarray(bounds.low.probabilities),
-        "high": np.asarray(bounds.high.probabilities),
-    }

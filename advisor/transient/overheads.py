@@ -155,15 +155,3 @@ def fit_checkpoint(rows: pd.DataFrame) -> CheckpointCost:
 def measured_checkpoint() -> CheckpointCost:
     """Return the fit on all measured checkpoints of 20 networks."""
     return fit_checkpoint(table("checkpoints"))
-
-
-@cache
-def recomputation_s_per_step() -> float:
-    """Time that each step since the last checkpoint adds when the chief comes back [s].
-
-    The slope of the measured runs; work is not kept, so a step lost is a step trained again.
-    """
-    rows = table("recomputation").dropna(subset=["steps_since_last_checkpoint"])
-    steps = rows["steps_since_last_checkpoint"].to_numpy(float)
-    slope, _ = np.polyfit(steps, rows["training_time_s"].to_numpy(float), 1)
-    return float(slope)

@@ -26,7 +26,10 @@ SAME_TIME_H: Final = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """How machines of one launch hang together."""
+    """How machines of one launch hang together.
+
+    ``machines_per_batch`` is the size of the batch of a machine drawn by chance, Σn² / Σn.
+    """
 
     common_share: float
     batch_correlation: float
@@ -36,7 +39,10 @@ class Together:
 
     @property
     def design_effect(self) -> float:
-        """How many machines of a batch say as much as one machine alone."""
+        """How many machines of a batch say as much as one machine alone.
+
+        Kish, 1965, Survey Sampling, section 8.2: large batches weigh by their machines.
+        """
         return 1 + max(0.0, self.machines_per_batch - 1) * max(0.0, self.batch_correlation)
 
 
@@ -88,19 +94,20 @@ def fit_together(launches: pd.DataFrame) -> Together:
 
 
 def _within_batches(launches: pd.DataFrame) -> tuple[float, float]:
-    """Return the intraclass correlation of being revoked and the adjusted batch size."""
+    """Return the intraclass correlation of being revoked and the batch size of a machine."""
     grouped = launches.groupby("batch")["revoked"]
     size = grouped.size().to_numpy(float)
     share = grouped.mean().to_numpy(float)
     total, batches = size.sum(), len(size)
+    weighted = float((size**2).sum() / total)
     if batches < 2 or total == batches:
-        return 0.0, float(total / batches)
+        return 0.0, weighted
     mean = (size * share).sum() / total
-    per_batch = (total - (size**2).sum() / total) / (batches - 1)
+    per_batch = (total - weighted) / (batches - 1)  # as the analysis of variance takes it
     between = (size * (share - mean) ** 2).sum() / (batches - 1)
     within = (size * share * (1 - share)).sum() / (total - batches)
     spread = between + (per_batch - 1) * within
-    return (float((between - within) / spread) if spread > 0 else 0.0), float(per_batch)
+    return (float((between - within) / spread) if spread > 0 else 0.0), weighted
 
 
 @cache

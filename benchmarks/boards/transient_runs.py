@@ -58,13 +58,10 @@ def transient_runs() -> Iterator[Row]:
             seen = real[column].dropna().to_numpy(float)
             low, high = np.quantile(drawn, (0.05, 0.95))
             covered = float(((seen >= low) & (seen <= high)).mean())
-            bar = ">= 0.85" if workers == 8 else None
-            enough = bar is None or covered >= 0.85
-            yield Row(f"{name}.{kind}_coverage_90", covered, "share", bar, enough)
-            inside = low <= seen.mean() <= high
-            mean_bar = f"{low:,.4g} to {high:,.4g}" if workers == 8 else None
-            yield Row(f"{name}.{kind}_measured_mean", float(seen.mean()), unit, mean_bar,
-                      bool(inside or workers != 8))  # fmt: skip
+            yield Row(f"{name}.{kind}_coverage_90", covered, "share", ">= 0.85", covered >= 0.85)
+            inside = bool(low <= seen.mean() <= high)
+            bar = f"{low:,.4g} to {high:,.4g}"
+            yield Row(f"{name}.{kind}_measured_mean", float(seen.mean()), unit, bar, inside)
             yield Row(f"{name}.{kind}_predicted_mean", float(drawn.mean()), unit)
         yield Row(f"{name}.workers_lost_predicted", lost, "per run")
         yield Row(f"{name}.n", float(len(real)), "rows")

@@ -20,7 +20,7 @@ from advisor.transient.fit import (
     rate_bound,
     spread_of_places,
 )
-from advisor.transient.history import kaplan_meier, lifetime_of_history, read_history
+from advisor.transient.history import lifetime_of_history, read_history
 from advisor.transient.lifetime import Exponential, Weibull
 from advisor.transient.observed import Observed
 from advisor.transient.piecewise import PiecewiseHazard
@@ -200,15 +200,6 @@ def test_a_long_history_gives_its_own_front_loaded_lifetime() -> None:
     assert known.log_sigma < 0.06
 
 
-def test_the_product_limit_estimate_matches_a_worked_example() -> None:
-    # 4 machines: gone at 1, censored at 2, gone at 3, censored at 4 → 3/4, then × 1/2.
-    seen = Observed.of_times(np.array([1, 2, 3, 4.0]), np.array([1, 0, 1, 0]))
-    curve = kaplan_meier(seen)
-    assert curve["survival"] == pytest.approx([0.75, 0.75, 0.375, 0.375])
-    assert (curve["low"] <= curve["survival"]).all()
-    assert (curve["survival"] <= curve["high"]).all()
-
-
 def test_empty_and_negative_observations_are_refused() -> None:
     with pytest.raises(InvalidInputError, match="no machine"):
         Observed(np.array([]), np.array([]), np.array([]))
@@ -241,3 +232,14 @@ def test_measured_machines_of_one_launch_hang_together() -> None:
     assert (found.machines, found.batches) == (152, 21)
     assert 0.05 < found.common_share < 0.4
     assert found.design_effect > 2
+
+
+def test_large_batches_weigh_by_their_machines() -> None:
+    # Two machines revoked together and six that live: each batch says as much as one machine.
+    frame = pd.DataFrame(
+        {"batch": [1, 1, *[2] * 6], "lifetime_h": [1.0] * 8, "revoked": [1, 1, *[0] * 6]}
+    )
+    found = fit_together(frame)
+    assert found.batch_correlation == pytest.approx(1)
+    assert found.machines_per_batch == pytest.approx((2**2 + 6**2) / 8)
+    assert found.design_effect == pytest.approx(5)
