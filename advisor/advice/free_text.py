@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_NUMBER: Final = r"\d[\d,._]*(?:e\d+)?(?:\s*(?:[kmbt]|thousand|million|billion|trillion)(?![\w]))?"
+# Bounded, so that no text takes long.
+_NUMBER: Final = (
+    r"\d[\d,._]{0,30}(?:e\d{1,3})?(?:\s*(?:[kmbt]|thousand|million|billion|trillion)(?![\w]))?"
+)
 IS: Final = r"(?:\s+of\s+|\s*[=:]\s*|\s+)"
 _MONEY: Final = rf"(?:(?:\$|usd)\s*{_NUMBER}|{_NUMBER}\s*(?:\$|usd|dollars?))"
 TIME: Final = r"(?:minutes?|mins?|hours?|hrs?|h|days?|d|weeks?|wks?|w)"
@@ -14,7 +17,7 @@ ADAPTED: Final = ("lora", "qlora")
 _FINE_TUNING: Final = re.compile(r"fine-?\s?tun(?:e|ing)", re.IGNORECASE)
 # What a job says beside its model, wherever it stands.
 _PHRASE: Final = re.compile(
-    r"(?<![\w$.-])(?:"
+    r"(?<![\w$.,-])(?:"
     + "|".join(
         (
             rf"{_NUMBER}\s*(?:tokens?|epochs?|steps?|iterations?|samples?|images?|examples?)",

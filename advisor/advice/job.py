@@ -139,6 +139,7 @@ def parse_job(text: str) -> StatedJob:
         it.
     """
     model, rest = _split_config(text.strip(" \t\r\n\xa0·;,"))
+    rest = " ".join(rest.split())
     parts = [part.strip() for part in _SEPARATOR.split(rest) if part.strip()]
     parts = [model, *parts] if model else parts
     if not parts:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from contextlib import suppress
 from dataclasses import replace
 
@@ -228,3 +229,13 @@ def test_a_job_without_a_model_says_so(text: str) -> None:
 def test_a_model_of_the_zoo_is_never_taken_apart() -> None:
     for name in zoo.names():
         assert parse_job(f"{name} · 1 epoch").job.model == name
+
+
+@pytest.mark.parametrize(
+    "piece", ["1,", "1 ", "batch" + 50 * " ", "under ", "1e", "in 1", "1._", "a "]
+)
+def test_no_text_takes_long(piece: str) -> None:
+    begin = time.perf_counter()
+    with suppress(InvalidInputError):
+        parse_job((20_000 // len(piece)) * piece)
+    assert time.perf_counter() - begin < 2
