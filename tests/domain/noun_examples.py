@@ -10,6 +10,7 @@ from advisor.domain import (
     Bill,
     Calibrated,
     Cluster,
+    Credits,
     Estimate,
     Forecast,
     InstanceType,
@@ -59,6 +60,9 @@ MEMORY = MemoryUse(
     workspace_bytes=1e9, capacity_bytes=40e9, out_of_memory_probability=0.01,
 )  # fmt: skip
 BILL = Bill(machines_usd=100.0, startup_usd=2.5, retries_usd=10.0, storage_usd=0.25)
+CREDITS = Credits.of_bill(
+    Estimate(value=112.75, low=90, high=140, unit="USD", basis="interpolated"), 100.0
+)  # fmt: skip
 INTERRUPTIONS = Interruptions(
     expected=0.4, none_probability=0.7, added_h=1.2, checkpoint_every_h=0.5, basis="a band",
 )  # fmt: skip
@@ -79,7 +83,7 @@ CALIBRATED = Calibrated(
 )  # fmt: skip
 NOUNS = (
     MODEL, WORKLOAD, GROUP, CLUSTER, LAYOUT, OFFER, STEP, PARTS, MEMORY, BILL, PLAN,
-    INTERRUPTIONS,
+    INTERRUPTIONS, CREDITS,
     Accelerator(
         name="A100-40GB", vendor="NVIDIA", architecture="Ampere", family="Ampere", year=2020,
         memory_bytes=40e9, memory_bytes_per_s=1.56e12, peak_flops={"bf16": 312e12, "fp32": 19.5e12},
@@ -125,6 +129,7 @@ BROKEN = (
     (PARTS, "compute_s", -1), (PARTS, "correction", 0),
     (MEMORY, "capacity_bytes", 0), (MEMORY, "out_of_memory_probability", 1.5),
     (BILL, "machines_usd", -1), (BILL, "storage_usd", -0.01),
+    (CREDITS, "available_usd", 0),
     (INTERRUPTIONS, "expected", -1), (INTERRUPTIONS, "none_probability", 1.1),
     (INTERRUPTIONS, "checkpoint_every_h", 0), (INTERRUPTIONS, "basis", ""),
     (OWN_RUN, "measured_s", 0), (CALIBRATED, "factor", 0), (CALIBRATED, "runs", 0),

@@ -76,7 +76,7 @@ def test_errors_are_by_what_was_new_family_or_accelerator(folder: Path) -> None:
     store_boards(folder, Stamp.today(load(("snapshot",))))
     test = open_page("accuracy")
     assert test.dataframe[1].value["What was new"].tolist() == ["New model", "Seen"]
-    test.segmented_control(key="breakdown").set_value("Accelerator").run()
+    test.radio(key="breakdown").set_value("Accelerator").run()
     assert set(test.dataframe[1].value["Accelerator"]) == {"Volta, Turing", "Ampere", "Other"}
     assert test.dataframe[1].value["Runs"].sum() == 30
 

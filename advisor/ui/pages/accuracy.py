@@ -78,9 +78,9 @@ def show_points(boards: list[Board]) -> None:
     chosen = boards[0]
     if len(boards) > 1:
         by_title = {board.title: board for board in boards}
-        title = st.segmented_control("Board", list(by_title), default=boards[0].title,
-                                     key="board", label_visibility="collapsed")  # fmt: skip
-        chosen = by_title[title or boards[0].title]
+        title = st.radio("Board", list(by_title), key="board", horizontal=True,
+                         label_visibility="collapsed")  # fmt: skip
+        chosen = by_title[title]
     points = with_hardware(read_points(chosen), catalogs.load())
     data = scatter_data(points)
     colours = palette()
@@ -94,9 +94,8 @@ def show_points(boards: list[Board]) -> None:
         f":small[:gray[{shown}; held out: {plain(chosen.held_out)}. On the dashed line the "
         "prediction is right, inside the band it is wrong by less than a factor of two.]]"
     )
-    by = st.segmented_control("Errors by", list(BREAKDOWNS), default="What was new",
-                              key="breakdown")  # fmt: skip
-    show_scores(points, by or "What was new")
+    by = st.radio("Errors by", list(BREAKDOWNS), key="breakdown", horizontal=True)
+    show_scores(points, by)
 
 
 def show_scores(points: pd.DataFrame, by: str) -> None:
