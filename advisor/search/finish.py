@@ -11,6 +11,8 @@ from advisor.core.units import HOUR_S
 from advisor.search.interruptions import known_rows, law_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import pandas as pd
 
     from advisor.predictor.arrays import FloatArray, Floats
@@ -30,7 +32,7 @@ def hours_at_chance(plans: pd.DataFrame, chance: Floats) -> FloatArray:
         `advisor.search.interruptions`.
     chance : float, array of shape (n,), or of any shape for one plan
     """
-    found = _undisturbed(plans, np.clip(ndtri(chance), -FARTHEST, FARTHEST))
+    found = _undisturbed(plans)(np.clip(ndtri(chance), -FARTHEST, FARTHEST))
     rows = known_rows(plans)
     if len(rows):
         level = np.broadcast_to(chance, found.shape)
@@ -43,10 +45,11 @@ def hours_at_chance(plans: pd.DataFrame, chance: Floats) -> FloatArray:
 
 def deadline_probability(plans: pd.DataFrame, deadline_h: float) -> FloatArray:
     """Return the chance that each plan finishes within the deadline."""
+    hours = _undisturbed(plans)
     low, high = np.full(len(plans), -FARTHEST), np.full(len(plans), FARTHEST)
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        met = _undisturbed(plans, middle) <= deadline_h
+        met = hours(middle) <= deadline_h
         low, high = np.where(met, middle, low), np.where(met, high, middle)
     chance = np.asarray(ndtr(low))
     rows = known_rows(plans)
@@ -57,20 +60,23 @@ def deadline_probability(plans: pd.DataFrame, deadline_h: float) -> FloatArray:
 
 def meets_deadline(plans: pd.DataFrame, deadline_h: float, chance: float) -> np.ndarray:
     """Return which plans finish within the deadline with the given chance at least."""
-    met = _undisturbed(plans, float(np.clip(ndtri(chance), -FARTHEST, FARTHEST))) <= deadline_h
+    met = _undisturbed(plans)(np.clip(ndtri(chance), -FARTHEST, FARTHEST)) <= deadline_h
     rows = known_rows(plans)
     if len(rows):
         met[rows] = law_of(plans, rows).share_below(deadline_h * HOUR_S) >= chance
     return met
 
 
-def _undisturbed(plans: pd.DataFrame, deviation: Floats) -> FloatArray:
+def _undisturbed(plans: pd.DataFrame) -> Callable[[Floats], FloatArray]:
     """Return the hours of plans that go so many standard deviations worse than the median.
 
     Work and start are log-normal and taken to be slow together, which errs on the wide side.
     """
-    work, start = (
-        plans[hours].to_numpy(float) * np.exp(deviation * plans[sigma].to_numpy(float))
-        for hours, sigma in (("training_h", "log_sigma"), ("startup_h", "startup_log_sigma"))
-    )
-    return np.asarray(work + start)
+    names = ("training_h", "log_sigma", "startup_h", "startup_log_sigma")
+    work_h, work_sigma, start_h, start_sigma = (plans[name].to_numpy(float) for name in names)
+
+    def hours(deviation: Floats) -> FloatArray:
+        work = work_h * np.exp(deviation * work_sigma)
+        return np.asarray(work + start_h * np.exp(deviation * start_sigma))
+
+    return hours
