@@ -130,10 +130,14 @@ def _form(table: OwnTable) -> None:
     _problems(table, parsed.problems)
     saved = own.read(table)
     changed = parsed.rows != saved.rows or bool(saved.problems)
+    unreadable = bool(saved.problems) and not saved.cells
+    if unreadable:
+        _problems(table, saved.problems)
     with st.container(horizontal=True, gap="xsmall"):
         st.button("Save", key=f"own_save_{table.name}", type="primary", icon=":material/save:",
-                  disabled=bool(parsed.problems) or not changed, on_click=_save,
-                  args=(table, parsed.rows))  # fmt: skip
+                  # A list that could not be read is replaced by rows, never by nothing.
+                  disabled=bool(parsed.problems) or not changed or (unreadable and not parsed.rows),
+                  on_click=_save, args=(table, parsed.rows))  # fmt: skip
         st.button("Discard changes", key=f"own_discard_{table.name}", icon=":material/undo:",
                   disabled=not (changed or parsed.problems), on_click=_set_draft,
                   args=(table, None))  # fmt: skip

@@ -190,7 +190,7 @@ def runs_of_upload(
     """
     found = []
     for index, one in enumerate(upload.traces[:most], start=1):
-        trace = _with_accelerator(one, given)
+        trace = _with_accelerator(one, given, catalog)
         where = upload.name if len(upload.traces) == 1 else f"{upload.name}, run {index}"
         facts = facts_of(trace, given, catalog)
         missing = missing_facts(trace, facts)
@@ -200,10 +200,12 @@ def runs_of_upload(
     return found
 
 
-def _with_accelerator(trace: Trace, given: Mapping[str, object]) -> Trace:
+def _with_accelerator(trace: Trace, given: Mapping[str, object], catalog: Catalog) -> Trace:
     """Return a trace with the accelerator that the user chose for a name nobody knows."""
     chosen = given.get("accelerator")
-    return trace if not chosen else trace.model_copy(update={"gpu_name": str(chosen)})
+    if not chosen or (trace.gpu_name and _is_known(trace.gpu_name, catalog)):
+        return trace
+    return trace.model_copy(update={"gpu_name": str(chosen)})
 
 
 def _is_known(accelerator: str, catalog: Catalog) -> bool:

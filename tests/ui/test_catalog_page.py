@@ -133,3 +133,15 @@ def test_discounts_and_credits_have_their_forms() -> None:
     button(test, "Discard changes").click().run()
     assert button(test, "Discard changes").disabled
     assert [row["market"] for row in read(DISCOUNTS).rows] == ["on_demand"]
+
+
+def test_a_list_that_cannot_be_read_is_said_and_an_empty_form_does_not_replace_it() -> None:
+    file = data_dir() / MACHINES.file
+    file.write_bytes(machines_csv(LAB.replace("lab", "Zürich")).encode("latin-1"))
+    before = file.read_bytes()
+    test = catalog()
+    assert button(test, "Save").disabled
+    assert "UTF-8" in text_of(test)
+    upload(test, machines_csv(LAB))
+    assert not button(test, "Save").disabled
+    assert file.read_bytes() == before
