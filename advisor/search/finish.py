@@ -1,4 +1,8 @@
-"""When plans finish: hours at a chance, and the chance of hours."""
+"""When plans finish: hours at a chance, and the chance of hours.
+
+Where interruptions are known, the law of the finish counts them; it approximates, and a plan is
+never surer than without any.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +34,7 @@ def hours_at_chance(plans: pd.DataFrame, chance: Floats) -> FloatArray:
     plans : DataFrame
         Columns training_h, log_sigma, startup_h and startup_log_sigma, and those of
         `advisor.search.interruptions`.
-    chance : float, array of shape (n,), or of any shape for one plan
+    chance : float or array of shape (n,); of shape (k,) for one plan
     """
     found = _undisturbed(plans)(np.clip(ndtri(chance), -FARTHEST, FARTHEST))
     rows = known_rows(plans)
@@ -38,8 +42,8 @@ def hours_at_chance(plans: pd.DataFrame, chance: Floats) -> FloatArray:
         level = np.broadcast_to(chance, found.shape)
         law = law_of(plans, rows)
         if len(plans) == 1:
-            return law.quantile(level) / HOUR_S
-        found[rows] = law.quantile(level[rows]) / HOUR_S
+            return np.maximum(found, law.quantile(level) / HOUR_S)
+        found[rows] = np.maximum(found[rows], law.quantile(level[rows]) / HOUR_S)
     return found
 
 
@@ -54,7 +58,8 @@ def deadline_probability(plans: pd.DataFrame, deadline_h: float) -> FloatArray:
     chance = np.asarray(ndtr(low))
     rows = known_rows(plans)
     if len(rows):
-        chance[rows] = law_of(plans, rows).share_below(deadline_h * HOUR_S)
+        reached = law_of(plans, rows).share_below(deadline_h * HOUR_S)
+        chance[rows] = np.minimum(chance[rows], reached)
     return chance
 
 
@@ -63,7 +68,7 @@ def meets_deadline(plans: pd.DataFrame, deadline_h: float, chance: float) -> np.
     met = _undisturbed(plans)(np.clip(ndtri(chance), -FARTHEST, FARTHEST)) <= deadline_h
     rows = known_rows(plans)
     if len(rows):
-        met[rows] = law_of(plans, rows).share_below(deadline_h * HOUR_S) >= chance
+        met[rows] &= law_of(plans, rows).share_below(deadline_h * HOUR_S) >= chance
     return met
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from advisor.catalog import Catalog
 
 NEEDED: Final = ("cloud", "region", "instance_type", "accelerator", "market", "machines",
-                 "training_h", "log_sigma", "usd_per_h")  # fmt: skip
+                 "training_h", "log_sigma", "usd_per_h", "startup_log_sigma")  # fmt: skip
 KEPT: Final = ("interval_h", *LAW)
 
 
@@ -32,7 +32,7 @@ def interruption_columns(
     ----------
     plans : DataFrame
         One row per plan: cloud, region, instance_type, accelerator, market, machines, training_h,
-        log_sigma, usd_per_h of one machine, startup_h.
+        log_sigma, usd_per_h of one machine, startup_h and startup_log_sigma.
     catalog : Catalog
         Knows the published bands.
     checkpoint_bytes : float

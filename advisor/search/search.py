@@ -228,7 +228,7 @@ def _intervals(
         reached = work_h * work + startup_h * start
         known = law.quantile(ndtr(sign * deviations[rows])) / HOUR_S
         # An expectation can lie beyond a quantile: rare interruptions that cost much.
-        reached[rows] = nearer(known, hours[rows])
+        reached[rows] = nearer(np.maximum(known, reached[rows]), hours[rows])
         columns[f"hours_{bound}"] = reached
         columns[f"cost_{bound}_usd"] = usd_per_h * reached
     return columns

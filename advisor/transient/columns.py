@@ -32,7 +32,7 @@ BLOCKS: Final = 14
 # No measurement of today's machines is at hand; give your own where you know it.
 ASSUMED_WRITE_BYTES_PER_S: Final = 1e9
 NEEDED: Final = ("cloud", "region", "accelerator", "market", "machines", "training_h", "log_sigma",
-                 "usd_per_h", "checkpoint_bytes", "startup_s")  # fmt: skip
+                 "usd_per_h", "checkpoint_bytes", "startup_s", "startup_log_sigma")  # fmt: skip
 NUMBERS: Final = NEEDED[4:]
 BAND: Final = ("interruption_low", "interruption_high")
 
@@ -69,7 +69,8 @@ def spot_columns(
     plans : pandas.DataFrame
         One row per plan: cloud, region, accelerator, market (``"spot"`` or ``"preemptible"``),
         machines, training_h (median, without interruption), log_sigma (of it), usd_per_h of one
-        machine, checkpoint_bytes of the whole job, startup_s; where published,
+        machine, checkpoint_bytes of the whole job, startup_s (median) and startup_log_sigma (of
+        the first start; slow together with the work); where published,
         interruption_low and interruption_high (see `with_bands`).
     deadline_h : float, optional
         The chance to meet it is given.
@@ -127,6 +128,7 @@ class _Inputs:
     work_s: FloatArray
     work_log_sigma: FloatArray
     start_s: FloatArray
+    start_log_sigma: FloatArray
     checkpoint_s: FloatArray
     times: FloatArray
 
@@ -136,6 +138,7 @@ class _Inputs:
             work_s=given["training_h"] * HOUR_S,
             work_log_sigma=given["log_sigma"],
             start_s=given["startup_s"],
+            start_log_sigma=given["startup_log_sigma"],
             checkpoint_s=given["checkpoint_bytes"] / (given["machines"] * bytes_per_s),
             times=group_hazard(given["machines"], share),
         )
@@ -162,7 +165,9 @@ def _check(plans: pd.DataFrame) -> None:
             todo=f"Columns: {', '.join(NEEDED)}.",
         )
     numbers = plans[list(NUMBERS)].to_numpy(float)
-    zero_is_fine = np.isin(NUMBERS, ("log_sigma", "checkpoint_bytes", "startup_s"))
+    zero_is_fine = np.isin(
+        NUMBERS, ("log_sigma", "checkpoint_bytes", "startup_s", "startup_log_sigma")
+    )
     bad = ~np.isfinite(numbers) | (numbers < 0) | ((numbers == 0) & ~zero_is_fine)
     if bad.any():
         row, column = np.argwhere(bad)[0]
@@ -228,6 +233,8 @@ def _estimate(
     load_s = plans.checkpoint_s  # the last checkpoint is read as fast as it was written
     hazards = np.exp(known.log_sigma * NODES)
     scale = np.exp(plans.work_log_sigma[:, None] * NODES)
+    first_s = plans.start_s[:, None] * np.exp(plans.start_log_sigma[:, None] * NODES)
+    later_s = first_s - plans.start_s[:, None]
     columns = RestartColumns(
         times=(plans.times[:, None] * hazards).ravel(),
         **{
@@ -241,10 +248,10 @@ def _estimate(
     most = np.repeat(np.ceil(parts * scale[:, -1]), len(NODES))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         moments = restart_moments(known.lifetime, columns, BLOCKS, most)
-        law = finish_law(moments, parts, scale, plans.start_s + load_s, part_s)
+        law = finish_law(moments, parts, scale, plans.start_s + load_s, part_s, later_s)
     hours = {f"hours_p{level * 100:.0f}": law.quantile(level) / HOUR_S for level in (0.1, 0.5, 0.9)}
     met = math.nan if deadline_h is None else law.share_below(deadline_h * HOUR_S)
-    undisturbed_s = plans.start_s + plans.work_s * (scale @ WEIGHTS)
+    undisturbed_s = first_s @ WEIGHTS + plans.work_s * (scale @ WEIGHTS)
     return {
         "hours": law.mean_s / HOUR_S,
         **hours,

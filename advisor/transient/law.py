@@ -87,6 +87,7 @@ def finish_law(
     scale: FloatArray,
     begin_s: FloatArray,
     part_s: FloatArray,
+    later_s: FloatArray,
 ) -> FinishLaw:
     """Mix the nodes of hazard (rows of the moments) and of work (places on their grid).
 
@@ -100,6 +101,8 @@ def finish_law(
         Factors on the work.
     begin_s, part_s : array, shape (plans,)
         Start and load, and one interval with its checkpoint [s].
+    later_s : array, shape (plans, nodes)
+        How much later than usual the first start is over [s]; it delays a run as a whole.
     """
     shape = (len(parts), len(NODES))
     total = {name: np.zeros(len(parts)) for name in ("one", "mean", "square", "count")}
@@ -112,7 +115,10 @@ def finish_law(
             for values in (moments.mean_s, moments.square_s2, moments.revocations,
                            moments.untouched)
         )  # fmt: skip
-        quick_s = begin_s + left * part_s
+        late_s = later_s[:, place]
+        square = square + 2 * mean * late_s + late_s**2
+        mean = mean + late_s
+        quick_s = begin_s + late_s + left * part_s
         for name, value in (("one", 1.0), ("mean", mean), ("square", square), ("count", count)):
             total[name] += weight * value
         for name, power in (("one", 0), ("mean", 1), ("square", 2)):

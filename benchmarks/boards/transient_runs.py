@@ -182,6 +182,7 @@ def _table(count: int) -> pd.DataFrame:
             "usd_per_h": rng.uniform(1, 40, count),
             "checkpoint_bytes": 1e9 * np.exp(rng.uniform(0, 6, count)),
             "startup_s": rng.uniform(50, 400, count),
+            "startup_log_sigma": rng.uniform(0.1, 0.5, count),
             "interruption_low": band[:, 0] / 100,
             "interruption_high": band[:, 1] / 100,
         }

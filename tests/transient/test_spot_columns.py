@@ -31,7 +31,7 @@ BANDS = ((0.0, 0.05), (0.05, 0.1), (0.1, 0.15), (0.15, 0.2), (0.2, 1.0))
 GIVEN = {
     "cloud": "aws", "region": "us-east-1", "accelerator": "H100", "market": "spot",
     "machines": 4.0, "training_h": 12.0, "log_sigma": 0.2, "usd_per_h": 30.0,
-    "checkpoint_bytes": 90e9, "startup_s": 120.0, "interruption_low": 0.2,
+    "checkpoint_bytes": 90e9, "startup_s": 120.0, "startup_log_sigma": 0.0, "interruption_low": 0.2,
     "interruption_high": 1.0,
 }  # fmt: skip
 
@@ -53,6 +53,7 @@ def plans(count: int, seed: int = 0) -> pd.DataFrame:
             "usd_per_h": rng.uniform(1, 40, count),
             "checkpoint_bytes": 1e9 * np.exp(rng.uniform(0, 6, count)),
             "startup_s": rng.uniform(50, 400, count),
+            "startup_log_sigma": 0.0,
             "interruption_low": np.where(google, np.nan, band[:, 0]),
             "interruption_high": np.where(google, np.nan, band[:, 1]),
         }
@@ -223,3 +224,13 @@ def test_a_number_out_of_range_is_refused_with_its_row(
 def test_a_missing_column_is_named() -> None:
     with pytest.raises(InvalidInputError, match="startup_s is missing"):
         spot_columns(plans(2).drop(columns="startup_s"))
+
+
+def test_a_start_that_varies_widens_the_finish_and_adds_no_loss() -> None:
+    short = {"training_h": 0.1, "log_sigma": 0.05, "startup_s": 600.0}
+    fixed, varied = one(**short), one(**short, startup_log_sigma=0.42)
+    assert varied["hours_p90"] - varied["hours_p10"] > 3 * (fixed["hours_p90"] - fixed["hours_p10"])
+    # A start that is log-normal is longer on average than in the median.
+    longer_h = 600 / H * (np.exp(0.42**2 / 2) - 1)
+    assert varied["hours"] - fixed["hours"] == pytest.approx(longer_h, rel=0.01)
+    assert varied["lost_h"] == pytest.approx(fixed["lost_h"])
