@@ -9,7 +9,7 @@ import tempfile
 from typing import TYPE_CHECKING, Final
 
 from advisor.advice import Engine
-from advisor.advice.job import parse_job
+from advisor.advice.job_line import parse_job
 from advisor.advice.plans import make_plan, row_of_key
 from advisor.core.paths import data_dir
 from advisor.search.search import SearchOptions, evaluate

@@ -46,10 +46,9 @@ def parts_of(text: str) -> list[str]:
     """Return the phrases of a text in their order, and what stands between them.
 
     >>> parts_of("finetune llama-3-8b on 50k samples for 3 epochs")
-    ['llama-3-8b', '3 epochs', 'finetune', '50k samples']
+    ['llama-3-8b', 'finetune', '50k samples', '3 epochs']
 
-    The first that is no phrase, the model, comes first; epochs come before samples, which are
-    then those of the data set.
+    What is no phrase, the model first of all, comes first.
     """
     phrases, others, end = [], [], 0
     for found in _PHRASE.finditer(text):
@@ -59,7 +58,6 @@ def parts_of(text: str) -> list[str]:
     others.append(text[end:])
     if any(phrase.lower() in ADAPTED for phrase in phrases):
         phrases = [phrase for phrase in phrases if not _FINE_TUNING.match(phrase)]
-    phrases.sort(key=lambda phrase: "epoch" not in phrase.lower())
     return [kept for other in others if (kept := _without_filler(other))] + phrases
 
 

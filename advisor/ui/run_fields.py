@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, get_args
 import streamlit as st
 
 from advisor import zoo
-from advisor.advice.job import parse_job
+from advisor.advice.job_line import parse_job
 from advisor.advice.kept_runs import MOST_KEYS, key_of
 from advisor.advice.trace_runs import RunFacts, job_of_trace, missing_facts, run_of_trace
 from advisor.core.errors import AdvisorError, InvalidInputError

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
-from advisor.advice.job import parse_job
+from advisor.advice.job_line import parse_job
 from advisor.core.errors import AdvisorError
 from advisor.store import Store
 from advisor.ui import basket, notices

@@ -12,7 +12,8 @@ import streamlit as st
 from advisor import catalog as catalogs
 from advisor import zoo
 from advisor.advice import Engine
-from advisor.advice.job import Job, StatedJob, parse_job
+from advisor.advice.job import Job
+from advisor.advice.job_line import StatedJob, parse_job
 from advisor.advice.limits import USUAL_CLOUDS
 from advisor.advice.nearest import Measured
 from advisor.core.errors import AdvisorError

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from advisor import zoo
-from advisor.advice.job import AMOUNTS, Job, StatedJob, parse_job
+from advisor.advice.job import AMOUNTS, Job
+from advisor.advice.job_line import StatedJob, parse_job
 from advisor.core.errors import InvalidInputError
 
 CONFIG = json.dumps(
@@ -129,7 +130,9 @@ def test_a_part_that_is_not_understood_is_quoted(part: str, quoted: str) -> None
 @pytest.mark.parametrize(
     ("first", "second"),
     [("10 B tokens", "3 epochs"), ("batch 64", "batch 128"), ("within 3 h", "within 4 h"),
-     ("lora", "qlora"), ("fp16", "fp32"), ("budget $5", "under 6"), ("lora", "pretrain")],
+     ("lora", "qlora"), ("fp16", "fp32"), ("budget $5", "under 6"), ("lora", "pretrain"),
+     ("bf16", "fp16"), ("pretrain", "lora"), ("lora · rank 16", "rank 32"),
+     ("100 tokens", "100 steps"), ("3 epochs · 50k samples", "dataset 60k samples")],
 )  # fmt: skip
 def test_a_part_that_contradicts_another_is_quoted(first: str, second: str) -> None:
     with pytest.raises(InvalidInputError, match="contradicts") as caught:
@@ -239,3 +242,10 @@ def test_no_text_takes_long(piece: str) -> None:
     with suppress(InvalidInputError):
         parse_job((20_000 // len(piece)) * piece)
     assert time.perf_counter() - begin < 2
+
+
+def test_samples_and_epochs_may_stand_in_either_order() -> None:
+    one = parse_job("gpt2 · 50k samples · 3 epochs")
+    other = parse_job("gpt2 · 3 epochs · 50k samples")
+    assert one == other
+    assert (one.job.unit, one.job.amount, one.job.dataset_samples) == ("epochs", 3.0, 50_000.0)

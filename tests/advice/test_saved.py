@@ -8,7 +8,7 @@ import pytest
 
 from advisor.advice import Engine
 from advisor.advice.advise import select
-from advisor.advice.job import parse_job
+from advisor.advice.job_line import parse_job
 from advisor.advice.plans import make_plan
 from advisor.advice.saved import Since, outcomes, since
 from advisor.domain import Plan, Workload

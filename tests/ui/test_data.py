@@ -7,7 +7,7 @@ import pytest
 
 from advisor.advice import Engine
 from advisor.advice.advise import select
-from advisor.advice.job import parse_job
+from advisor.advice.job_line import parse_job
 from advisor.advice.plans import make_plan, plan_keys, row_of_key
 from advisor.core.errors import InvalidInputError
 from advisor.search.constraints import Constraints

@@ -12,7 +12,7 @@ from plan_examples import plan
 from streamlit.testing.v1 import AppTest
 from ui_apps import button, open_page, text_of
 
-from advisor.advice.job import parse_job
+from advisor.advice.job_line import parse_job
 from advisor.advice.saved import Outcome
 from advisor.domain import Estimate, Plan
 from advisor.store import SavedPlan, Store, schema

@@ -8,7 +8,7 @@ from advisor.advice import Engine
 from advisor.advice.advise import select
 from advisor.advice.caveats import caveats
 from advisor.advice.forecast import current_plan
-from advisor.advice.job import parse_job
+from advisor.advice.job_line import parse_job
 from advisor.core.errors import AdvisorError
 from advisor.core.units import count
 from advisor.domain import Plan, Workload
