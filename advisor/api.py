@@ -296,7 +296,7 @@ def _job(
     lora_rank: int,
 ) -> Job:
     unit, amount = _only("amount of training", amounts)
-    _, size = _only("size of a sample", sizes) if any(sizes.values()) else ("", None)
+    _, size = _only("size of a sample", sizes) if set(sizes.values()) != {None} else ("", None)
     if finetune not in (None, *get_args(Finetune)):
         raise InvalidInputError(
             f"“{finetune}” is no way to tune.", where="finetune", todo="Give full, lora or qlora."
@@ -327,17 +327,18 @@ def _only(what: str, given: Mapping[str, Amount | None]) -> tuple[str, Amount]:
 
 def _catalog(engine: Engine | None) -> Catalog:
     """Return the catalog to read names by; training is not waited for before errors are said."""
-    known = engine or _opened.get(data_dir())
-    return load() if known is None else known.catalog
+    return load() if engine is None else engine.catalog
 
 
 def _engine(given: Engine | None, catalog: Catalog) -> Engine:
+    """Return the engine of this process; changed prices open it again, which trains nothing."""
     if given is not None:
         return given
     directory = data_dir()
     with _opening:
-        if directory not in _opened:
+        opened = _opened.get(directory)
+        if opened is None or opened.catalog.hash != catalog.hash:
             for note in catalog.notes:
                 logger.warning("%s", note)
-            _opened[directory] = Engine.open(catalog)
-        return _opened[directory]
+            opened = _opened[directory] = Engine.open(catalog)
+        return opened

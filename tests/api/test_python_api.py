@@ -14,8 +14,10 @@ import pytest
 
 import advisor
 from advisor import api
+from advisor.catalog.own import DISCOUNTS
 from advisor.cli import commands, main
 from advisor.domain import Provenance
+from advisor.testing.own_lists import AWS_DISCOUNT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -142,6 +144,7 @@ def test_a_run_names_the_job(engine: Engine) -> None:
         ({"tokens": None}, ["exactly one of tokens, epochs, steps, samples", "none"]),
         ({"epochs": 3}, ["tokens and epochs"]),
         ({"resolution": 224}, ["sequence_length and resolution"]),
+        ({"sequence_length": 0}, ["size of a sample"]),
         ({"tokens": "plenty"}, ["tokens", "not a number"]),
         ({"tokens": [1]}, ["tokens", "not a number"]),
         ({"global_batch": 10.5}, ["global_batch", "whole"]),
@@ -195,6 +198,17 @@ def test_the_engine_is_opened_once_per_process(
     second = advisor.predict(**JOB, gpu="H100", accelerators=8)
     assert first == second == advisor.predict(**JOB, gpu="H100", accelerators=8, engine=engine)
     assert opened == [1]
+
+
+def test_changed_prices_are_noticed_at_the_next_question(
+    engine_copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(api, "_opened", {})
+    limits = {"clouds": "aws", "markets": "on-demand", "gpus": "H100"}
+    before = advisor.advise(**JOB, **limits).picks["cheapest"].plan
+    (engine_copy / DISCOUNTS.file).write_text(AWS_DISCOUNT)
+    after = advisor.advise(**JOB, **limits).picks["cheapest"].plan
+    assert after.offer.usd_per_h == pytest.approx(0.88 * before.offer.usd_per_h)
 
 
 def test_importing_is_fast_and_loads_neither_the_engine_nor_the_user_interface() -> None:
