@@ -40,9 +40,16 @@ def chance_words(interruptions: Interruptions) -> str:
     >>> chance_words(Interruptions(none_probability=0.9, **known))
     'Interrupted: 10\xa0%'
     """
-    if interruptions.none_probability is None:
-        return "Interruptions not known"
-    return f"Interrupted: {percent(1 - interruptions.none_probability)}"
+    known = interruptions.known
+    return f"Interrupted: {chance_of(interruptions)}" if known else "Interruptions not known"
+
+
+def chance_of(interruptions: Interruptions | None) -> str:
+    """Return the chance to be interrupted at least once, for a column of a table."""
+    if interruptions is None:
+        return "none"
+    share = interruptions.none_probability
+    return "not known" if share is None else percent(1 - share)
 
 
 def sentences(interruptions: Interruptions) -> str:

@@ -101,14 +101,16 @@ def _saving(value_usd: float) -> str:
 
 def _plan_cells(plan: Plan, limits: Constraints) -> list[str]:
     group = plan.cluster.groups[0]
+    # Where nothing is known of interruptions these are bounds from below.
+    bound = "≥ " if plan.interruptions is not None and not plan.interruptions.known else ""
     cells = [
         plain(f"{group.count} × {group.instance_type}"),
         plain(f"{group.cloud} {group.region}"),
         plain(plan.offer.market.replace("_", "-")),
         str(plan.offer.as_of or UNKNOWN_DATE),
-        units.number(plan.cost_usd.value),
+        f"{bound}{units.number(plan.cost_usd.value)}",
         interval_of(plan.cost_usd),
-        units.hours(plan.hours.value),
+        f"{bound}{units.hours(plan.hours.value)}",
         interval_of(plan.hours),
     ]
     if limits.deadline_h is not None:

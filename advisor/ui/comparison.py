@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from advisor.advice import terms
-from advisor.advice.interruptions import chance_words
+from advisor.advice.interruptions import chance_of
 from advisor.core.units import (
     NBSP,
     data_size,
@@ -72,7 +72,7 @@ def comparison_lines(plans: Sequence[Plan], deadline_h: float | None) -> list[Li
         _text("Memory per device", plans, lambda p: data_size(p.memory.used_bytes)),
         _measure("Out of memory", plans, lambda p: _shown(p.memory.out_of_memory_probability),
                  lambda p: percent(p.memory.out_of_memory_probability)),
-        _text("Interruptions", plans, _interruptions),
+        _text("Interrupted", plans, lambda p: chance_of(p.interruptions)),
         _text("Prediction", plans, lambda p: p.cost_usd.basis.capitalize()),
         _text("Your terms", plans, lambda p: " ".join(terms.sentences(p)) or "none"),
         _text("Price as of", plans, lambda p: str(p.offer.as_of or "not dated")),
@@ -110,10 +110,6 @@ def _measure(
     lowest = cells[values.index(min(values))]
     best = frozenset(i for i, cell in enumerate(cells) if cell == lowest)
     return Line(name, cells, best if len(best) < len(cells) else frozenset())
-
-
-def _interruptions(plan: Plan) -> str:
-    return "none" if plan.interruptions is None else chance_words(plan.interruptions)
 
 
 def _shown(share: float | None) -> float:

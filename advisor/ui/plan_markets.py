@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
-from advisor.advice.interruptions import chance_words, interruptions_of
+from advisor.advice.interruptions import chance_of, interruptions_of
 from advisor.advice.markets import market_rows
 from advisor.core.units import NBSP, hours, interval, number, percent, usd
 from advisor.search.finish import deadline_probability
@@ -51,8 +51,9 @@ def markets_table(evaluated: Evaluated, row: int, deadline_h: float | None) -> p
     if deadline_h is not None:
         chances = deadline_probability(table, deadline_h)
         columns[f"Within {hours(deadline_h)}{NBSP}h"] = [percent(float(c)) for c in chances]
-    known = [interruptions_of(table.iloc[position]) for position in range(len(table))]
-    columns["Interruptions"] = ["none" if one is None else chance_words(one) for one in known]
+    columns["Interrupted"] = [
+        chance_of(interruptions_of(table.iloc[place])) for place in range(len(table))
+    ]
     cells = pd.DataFrame(columns).map(plain)
     own = rows.tolist().index(row)
     cells.iloc[own] = [f"**{text}**" for text in cells.iloc[own]]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pandas as pd
 
+from advisor.advice.interruptions import chance_of, interruptions_of
 from advisor.advice.plans import plan_keys
 from advisor.core.units import hours, interval, number, round_significant
 from advisor.search.finish import deadline_probability
@@ -44,6 +45,9 @@ def front_table(evaluated: Evaluated, result: Result, deadline_h: float | None) 
             "Cost, 90 %": _bounds(table, "cost_low_usd", "cost_high_usd"),
             "Time, h": table["hours"].to_numpy(),
             "Time, 90 %": _bounds(table, "hours_low", "hours_high", "hours"),
+            "Interrupted": [
+                chance_of(interruptions_of(table.iloc[place])) for place in range(len(table))
+            ],
             "Market": [MARKET_TITLES[str(market)] for market in table["market"]],
             "Region": table["region"].astype(str).to_numpy(),
             "Accelerators": table["accelerators_total"].map("{:g} × ".format)

@@ -135,6 +135,9 @@ def test_table_is_sorted_by_cost_and_holds_picks(table: Evaluated) -> None:
     assert {"Cheapest", "Fastest"} <= set(", ".join(shown["Pick"]).title().split(", "))
     assert shown["In 36 h, %"].between(80, 99.9).all()
     assert "In 36 h, %" not in front_table(table, result, None).columns
+    spot = shown["Market"] == "Spot"
+    assert (shown["Interrupted"][~spot] == "none").all()
+    assert (shown["Interrupted"][spot] != "none").all()
 
 
 def test_log_ticks_lie_inside_and_step_1_2_5() -> None:
@@ -166,6 +169,6 @@ def test_the_same_machines_are_shown_in_every_market(table: Evaluated) -> None:
     assert len(shown) == len(same) > 1
     (bold,) = [cells for cells in shown.itertuples(index=False) if cells[0].startswith("**")]
     assert MARKET_TITLES[str(plans["market"].iloc[row])] in bold[0]
-    assert list(shown.columns)[-2:] == ["Within 36\xa0h", "Interruptions"]
-    on_demand = shown[shown["Market"].str.contains("demand")]["Interruptions"]
+    assert list(shown.columns)[-2:] == ["Within 36\xa0h", "Interrupted"]
+    on_demand = shown[shown["Market"].str.contains("demand")]["Interrupted"]
     assert on_demand.str.contains("none").all()
