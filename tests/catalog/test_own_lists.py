@@ -258,6 +258,9 @@ def test_a_list_that_cannot_be_written_leaves_the_old_one(monkeypatch: pytest.Mo
         ("H100-PCIe", "", "PCIe 5", PCIE_BYTES_PER_S[5]),
         ("H100-PCIe", "NVLink bridge", "NVLink bridge", 300e9),
         ("RTX-4090", "pcie 4", "PCIe 4", PCIE_BYTES_PER_S[4]),
+        ("H100", "PCIe 3", "PCIe 3", PCIE_BYTES_PER_S[3]),
+        ("H100-PCIe", "PCIe gen4 x16", "PCIe 4", PCIE_BYTES_PER_S[4]),
+        ("A100-80GB-PCIe", "PCIe 5", "PCIe 4", PCIE_BYTES_PER_S[4]),
         ("TPU-v4", "", "ICI", 300e9),
         ("Ascend-910", "", "PCIe 4", PCIE_BYTES_PER_S[4]),
     ],
@@ -266,6 +269,12 @@ def test_the_link_of_a_machine_is_what_its_accelerator_has(
     accelerator: str, wanted: str, link: str, bandwidth: float
 ) -> None:
     assert link_of(known().accelerators, accelerator, wanted) == (link, bandwidth)
+
+
+@pytest.mark.parametrize("wanted", ["Ω", "PCIe 2", "NVLink 3", "xGMI"])
+def test_a_link_that_an_accelerator_cannot_have_is_refused(wanted: str) -> None:
+    with pytest.raises(InvalidInputError, match="has no link"):
+        link_of(known().accelerators, "H100", wanted)
 
 
 def test_markets_are_those_of_the_domain() -> None:

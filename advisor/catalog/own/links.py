@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 # Three quarters of the 16 lanes' rate, as for the machines of the catalog without measurement.
 PCIE_BYTES_PER_S: Final = {3: 12 * GB, 4: 24 * GB, 5: 48 * GB}
 USUAL_PCIE: Final = 4
+_PCIE: Final = re.compile(r"(?:pcie|pciexpress)(?:gen)?([3-9]?)(?:x16|0x16|0)?")
 BRIDGE: Final = "bridge"  # joins pairs only: a ring over all cards crosses the bus
 
 
@@ -28,8 +29,9 @@ def link_of(facts: pd.DataFrame, accelerator: str, wanted: str) -> tuple[str, fl
     accelerator : str
         Canonical name.
     wanted : str
-        What the user wrote: PCIe, the name of the accelerator's link (its version may be left
-        out), or nothing for the accelerator's own link; a bridge has to be named.
+        What the user wrote: PCIe, with the host's generation where it is older than the card's;
+        the name of the accelerator's link (its version may be left out); or nothing for the
+        accelerator's own link; a bridge has to be named.
 
     Returns
     -------
@@ -47,10 +49,14 @@ def link_of(facts: pd.DataFrame, accelerator: str, wanted: str) -> tuple[str, fl
     has_own = own != "none" and not math.isnan(speed)
     given = _folded(wanted)
     meant = _folded(own).startswith(given) if given else BRIDGE not in own
-    if has_own and meant:
+    understood = bool(given) or not wanted.strip()
+    if has_own and meant and understood:
         return own, speed
     generation = USUAL_PCIE if math.isnan(fact["pcie_gen"]) else int(fact["pcie_gen"])
-    if not given or given.startswith("pcie"):
+    bus = _PCIE.fullmatch(given)
+    if bus and bus[1]:
+        generation = min(generation, int(bus[1]))  # the slower end decides
+    if understood and (not given or bus):
         return f"PCIe {generation}", PCIE_BYTES_PER_S[generation]
     raise InvalidInputError(
         f"{accelerator} has no link “{wanted}”.",
