@@ -149,10 +149,12 @@ def run_of_trace(trace: Trace, facts: RunFacts, catalog: Catalog, *, where: str 
     known = _known(trace, facts)
     _ask_for_missing(known.missing(), trace, where)
     architecture, size, count = known.architecture, known.size, known.count
+    device = catalog.accelerator_name(str(known.device))
+    facts = _of_device(facts, device, trace, catalog, where)
     profile = trace.to_profile(
         model=str(known.model),
         family=_family(trace, architecture),
-        accelerator=catalog.accelerator_name(str(known.device)),
+        accelerator=device,
         accelerators=count,
     )
     tuned = facts.tuning in ADAPTED and known.of_job
@@ -258,6 +260,28 @@ def _shape(architecture: Architecture | None, size: int | None) -> dict[str, obj
         "hidden": model.hidden or None,
         "forward_flops_per_sample": model.forward_flops_per_sample,
     }
+
+
+def _of_device(
+    facts: RunFacts, device: str, trace: Trace, catalog: Catalog, where: str
+) -> RunFacts:
+    """Return the facts without machines that hold other accelerators than the run was made on.
+
+    Raises
+    ------
+    InvalidInputError
+        If only they say how many accelerators there were.
+    """
+    family = catalog.accelerators["family"]
+    if facts.accelerator is None or family[facts.accelerator] == family[device]:
+        return facts
+    if trace.gpus is None:
+        raise InvalidInputError(
+            f"the file is of {device}, but the machines given hold {facts.accelerator}.",
+            where=where,
+            todo="Give the machines that this run was made on.",
+        )
+    return replace(facts, accelerator=None, accelerators=None, nodes=None, instance_type=None)
 
 
 def _nodes(facts: RunFacts, count: float | None) -> int | None:

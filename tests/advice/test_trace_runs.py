@@ -176,3 +176,14 @@ def test_a_model_known_by_its_configuration_is_calibrated(engine: Engine) -> Non
     assert after.calibrated is not None
     assert after.calibrated.likeness == "same job"
     assert after.step_time_s.value == pytest.approx(run.step_time_s, rel=0.1)
+
+
+def test_machines_with_other_accelerators_say_nothing_of_a_run(catalog: Catalog) -> None:
+    volta = RunFacts().on("1 x p3.8xlarge", catalog)
+    run = run_of_trace(trace(nodes=None), volta, catalog)
+    assert (run.accelerator, run.accelerators) == ("A100-80GB", 16)
+    assert (run.nodes, run.instance_type) == (None, "")
+    with pytest.raises(InvalidInputError, match=r"of A100-80GB, but the machines given hold V100"):
+        run_of_trace(trace(gpus=None), volta, catalog, where="train.log")
+    same = RunFacts().on("2 x p4d.24xlarge", catalog)  # 40 GB: a name may leave the memory out
+    assert run_of_trace(trace(gpus=None), same, catalog).accelerators == 16
