@@ -46,9 +46,13 @@ class Shipped:
 
 @dataclass(frozen=True)
 class Context(Shipped):
-    """Sources of the boards: what the project has, and the reference data beside it."""
+    """Sources of the boards: what the project has, and the reference data beside it.
+
+    ``quick`` asks for a sample of the groups, so that all boards take three minutes.
+    """
 
     reference: Path
+    quick: bool = False
 
     @functools.cached_property
     def all_runs(self) -> pd.DataFrame:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from scipy.special import ndtri
+from scipy.stats import binom
 
 from benchmarks.report import Row, at_most, within
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from advisor.predictor.arrays import FloatArray
 
 COVERAGE_BAR: Final = (0.87, 0.93)
+FEW_ROWS: Final = 60
 LEVEL: Final = 0.9
 GROUPS: Final = ("seen", "new scale", "new model", "new accelerator", "both new")
 LABELS: Final = ["source", "model", "family", "accelerator", "accelerators"]
@@ -36,7 +38,8 @@ class HeldOut:
 class Scored:
     """One board after its run: what was held out in plain words, and its predictions.
 
-    ``points`` are set where the runs are part of the project: `POINT_COLUMNS` of
+    ``held`` is None where the board's metric is none of an error (``beside`` has it); ``points``
+    are set where the runs are part of the project: `POINT_COLUMNS` of
     `advisor.advice.boards`.
     """
 
@@ -44,14 +47,15 @@ class Scored:
     title: str
     held_out: str
     runs_of: str
-    held: HeldOut
-    bars: Mapping[str, float]
+    held: HeldOut | None
+    bars: Mapping[str, float] = field(default_factory=dict)
     beside: Sequence[Row] = field(default=())
     points: pd.DataFrame | None = None
 
     def rows(self) -> list[Row]:
         """Return all figures."""
-        return [*score(self.name, self.held, self.bars), *self.beside]
+        figures = [] if self.held is None else score(self.name, self.held, self.bars)
+        return [*figures, *self.beside]
 
 
 def points(runs: pd.DataFrame, held: HeldOut, difficulty: np.ndarray) -> pd.DataFrame:
@@ -100,5 +104,19 @@ def _coverage(board: str, held: HeldOut, log_sigma: FloatArray) -> list[Row]:
     covered = {level: float((miss <= ndtri(0.5 + level / 2)).mean()) for level in (0.8, 0.9)}
     return [
         Row(f"{board}.coverage_80", covered[0.8], "share"),
-        within(f"{board}.coverage_90", covered[0.9], "share", *COVERAGE_BAR),
+        within(f"{board}.coverage_90", covered[0.9], "share", *coverage_bar(len(miss))),
     ]
+
+
+def coverage_bar(rows: int) -> tuple[float, float]:
+    """Return the shares between which 90 % intervals shall cover so many rows.
+
+    Of few rows a right interval covers a binomial number: its central 95 %.
+
+    >>> coverage_bar(1000)
+    (0.87, 0.93)
+    """
+    if rows >= FEW_ROWS:
+        return COVERAGE_BAR
+    low, high = binom.interval(0.95, rows, LEVEL)
+    return float(low) / rows, float(high) / rows

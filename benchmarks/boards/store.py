@@ -15,6 +15,7 @@ from advisor.predictor.held_out import folds
 from advisor.predictor.model import StepTimeModel
 from advisor.predictor.point import PointModel
 from advisor.predictor.training import TrainingTable, training_table
+from benchmarks.boards.registry import BOARDS
 from benchmarks.boards.scoring import HeldOut, Scored, points
 
 if TYPE_CHECKING:
@@ -45,11 +46,13 @@ class LeftOut:
     difficulty: np.ndarray
 
 
+@BOARDS.register("store_model")
 def store_model(context: Context) -> Iterator[Scored]:
     """Leave one model out (models with at least 20 runs; timm's only in training)."""
     yield from _both(context, "store_model", "model", fewest=20, not_tested="timm")
 
 
+@BOARDS.register("store_gpu")
 def store_gpu(context: Context) -> Iterator[Scored]:
     """Leave one accelerator type out (types with at least 30 runs)."""
     yield from _both(context, "store_gpu", "accelerator", fewest=30, not_tested="")

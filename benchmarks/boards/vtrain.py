@@ -11,6 +11,7 @@ from joblib import Parallel, delayed
 from advisor.predictor.model import StepTimeModel
 from advisor.predictor.training import training_table
 from benchmarks.boards.context import stack
+from benchmarks.boards.registry import BOARDS
 from benchmarks.boards.scoring import HeldOut, Scored
 from benchmarks.report import Row
 
@@ -37,11 +38,13 @@ PEERS: Final = {
 }  # fmt: skip
 
 
+@BOARDS.register("vtrain_single")
 def vtrain_single(context: Context) -> Iterator[Scored]:
     """Single node, 2 to 8 A100."""
     yield from _board(context, "vtrain_single")
 
 
+@BOARDS.register("vtrain_multi")
 def vtrain_multi(context: Context) -> Iterator[Scored]:
     """64 to 512 A100."""
     yield from _board(context, "vtrain_multi")
