@@ -8,17 +8,27 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Final
 
+from advisor.core.paths import TABLES_DIR
 from benchmarks import report
-from benchmarks.boards import cmdare, lifetimes, transient_runs
+from benchmarks.boards import lifetimes, transient_runs
+from benchmarks.boards.context import Context
+from benchmarks.boards.registry import BOARDS as ACCURACY_BOARDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+CMDARE: Final = ("cmdare_step", "cmdare_family", "cmdare_paper_protocol", "cmdare_checkpoint",
+                 "cmdare_scaling", "cmdare_runs", "cmdare_end_to_end")  # fmt: skip
+
+
+def _rows_of(board: str) -> Callable[[], Iterator[report.Row]]:
+    # The boards of CM-DARE read the project's own tables and nothing else.
+    context = Context(reference=TABLES_DIR)
+    return lambda: (row for scored in ACCURACY_BOARDS[board](context) for row in scored.rows())
+
+
 BOARDS: Final[dict[str, Callable[[], Iterator[report.Row]]]] = {
-    "cmdare_checkpoint": cmdare.cmdare_checkpoint,
-    "cmdare_scaling": cmdare.cmdare_scaling,
-    "cmdare_runs": cmdare.cmdare_runs,
-    "cmdare_end_to_end": cmdare.cmdare_end_to_end,
+    **{name: _rows_of(name) for name in CMDARE},
     "lifetimes_places": lifetimes.lifetimes_places,
     "lifetimes_regions": lifetimes.lifetimes_regions,
     "transient_runs": transient_runs.transient_runs,

@@ -45,6 +45,7 @@ def main() -> int:
         ("replacement", replacement(source)),
         ("recomputation", recomputation(source)),
         ("checkpoints", checkpoints(source)),
+        ("speeds", speeds(source)),
         ("scaling", scaling(source)),
         ("runs", runs(source)),
         ("end_to_end", end_to_end(source)),
@@ -143,6 +144,12 @@ def checkpoints(source: Path) -> pd.DataFrame:
     table = pd.read_csv(source / "checkpoint_times.csv")
     keep = ["model", "local_write_s", "upload_s", "total_duration_s", "checkpoint_mb", "index_kb"]
     return table[[*keep, "source"]]
+
+
+def speeds(source: Path) -> pd.DataFrame:
+    """Return the steps of one worker alone, 13 consecutive windows of 20 networks on two GPUs."""
+    table = pd.read_csv(source / "speed_windows.csv")
+    return table[["model", "gpu", "model_gflops", "window", "step_time_s", "source"]]
 
 
 def scaling(source: Path) -> pd.DataFrame:

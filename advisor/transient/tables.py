@@ -22,6 +22,7 @@ COLUMNS: Final = {
     "recomputation": ("steps_since_last_checkpoint", "variant", "training_time_s", "source"),
     "checkpoints": ("model", "local_write_s", "upload_s", "total_duration_s", "checkpoint_mb",
                     "index_kb", "source"),
+    "speeds": ("model", "gpu", "model_gflops", "window", "step_time_s", "source"),
     "scaling": ("model", "gpu", "parameter_servers", "workers", "steps_per_s", "steps_per_s_sd",
                 "source"),
     "runs": ("gpus", "k80", "p100", "v100", "parameter_servers", "market", "zone",

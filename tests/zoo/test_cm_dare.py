@@ -56,3 +56,16 @@ def test_tensors_are_exactly_the_measured_ones(name: str, tensors: int) -> None:
 def test_a_training_step_takes_the_measured_flops(name: str, gflops: float) -> None:
     forward = get(name).model().forward_flops_per_sample
     assert 3 * forward / 1e9 == pytest.approx(gflops, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("width", "share"),
+    # Three stages of equal work and twice the channels of the one before; the first one's do not
+    # fill a tile of 32: 48 take 64, 80 take 96, 16 take 32.
+    [("small", 1), ("64", 1), ("48", 1 + 1 / 9), ("80", 1 + 1 / 15), ("16", 1 + 1 / 3)],
+)
+def test_channels_that_do_not_fill_a_tile_are_computed_all_the_same(width, share) -> None:
+    architecture = get(f"cm-dare-shake-shake-{width}")
+    assert isinstance(architecture, ConvNet)
+    network = architecture.count(32)
+    assert network.tiled_training_flops / (3 * network.flops) == pytest.approx(share, abs=0.04)

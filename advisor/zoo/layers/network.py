@@ -13,12 +13,17 @@ is counted once:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from advisor.core.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from advisor.zoo.layers.block import Block
+
+# A kernel computes at least so many channels at once, needed or not: the smallest tile of
+# cuDNN's matrix kernels for FP32 is 128 × 32 (tile quantisation, NVIDIA deep learning
+# performance guide, "Matrix multiplication background", section 2.3).
+TILE_CHANNELS: Final = 32
 
 
 @dataclass(slots=True)
@@ -47,6 +52,9 @@ class Network:
         Convolutions and linear layers.
     flops : float
         Forward FLOPs, a multiply-add counted as two; elementwise layers are neglected.
+    tiled_training_flops : float
+        FLOPs of forward and backward pass that the kernels carry out, idle channels of their
+        tiles among them.
     kept : float
         Elements kept for the backward pass.
     largest : int
@@ -61,6 +69,7 @@ class Network:
     tensors: int = 0
     layers: int = 0
     flops: float = 0.0
+    tiled_training_flops: float = 0.0
     kept: float = 0.0
     largest: int = 0
     attention_flops: float = 0.0
@@ -86,7 +95,7 @@ class Network:
         y = Feature(channels, output_side(x.side, kernel, stride, padding))
         weights = kernel**2 * (x.channels // groups) * channels
         self._add_weights(weights, channels if bias else 0)
-        self.flops += 2.0 * weights * y.side**2
+        self._add_flops(2.0 * weights * y.side**2, x.channels, channels)
         self.largest = max(self.largest, y.elements)
         self.layers += 1
         return y
@@ -96,7 +105,7 @@ class Network:
         self.keep(x)
         weights = x.elements * outputs
         self._add_weights(weights, outputs if bias else 0)
-        self.flops += 2.0 * weights
+        self._add_flops(2.0 * weights, x.elements, outputs)
         self.layers += 1
         return Feature(outputs, 1)
 
@@ -108,8 +117,10 @@ class Network:
         """Add transformer blocks over the positions of `x`, attending to `context` tokens."""
         tokens = x.side**2
         attention_flops = times * block.attention_flops(tokens, context)
+        flops = times * block.matmul_flops(tokens, context) + attention_flops
         self.params += times * block.params
-        self.flops += times * block.matmul_flops(tokens, context) + attention_flops
+        self.flops += flops
+        self.tiled_training_flops += 3 * flops  # widths of transformers fill their tiles
         self.attention_flops += attention_flops
         self.kept += times * block.kept_elements(tokens, context)
         self.score_elements += times * block.score_elements(tokens, context)
@@ -170,9 +181,19 @@ class Network:
             x.kept = True
             self.kept += x.elements
 
+    def _add_flops(self, flops: float, inputs: int, outputs: int) -> None:
+        """Add a product: its columns are the outputs forward, the inputs for their gradient."""
+        self.flops += flops
+        filled = 2 * _tiled(outputs) / outputs + _tiled(inputs) / inputs
+        self.tiled_training_flops += flops * filled
+
     def _add_weights(self, weights: int, bias: int) -> None:
         self.params += weights + bias
         self.tensors += 2 if bias else 1
+
+
+def _tiled(channels: int) -> int:
+    return -(-channels // TILE_CHANNELS) * TILE_CHANNELS
 
 
 def output_side(side: int, kernel: int, stride: int, padding: int | None = None) -> int:
