@@ -58,7 +58,9 @@ GPT_2 = _family(
     50257,
     1024,
     (
-        Row("gpt-2-small", "GPT-2 small", 768, 12, 12, 124_439_808, ("gpt2", "gpt2-124m", "nanogpt")),
+        Row(
+            "gpt-2-small", "GPT-2 small", 768, 12, 12, 124_439_808, ("gpt2", "gpt2-124m", "nanogpt")
+        ),
         Row("gpt-2-medium", "GPT-2 medium", 1024, 24, 16, 354_823_168, ("gpt2-355m",)),
         Row("gpt-2-large", "GPT-2 large", 1280, 36, 20, 774_030_080, ("gpt2-774m",)),
         Row("gpt-2-xl", "GPT-2 XL", 1600, 48, 25, 1_557_611_200, ("gpt2-1.5b",)),
