@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from advisor.advice.caveats import caveats
+from advisor.advice.caveats import caveats, whole_effort_note
 from advisor.advice.infeasible import no_plan
 from advisor.advice.picks import pick_rows, reason
 from advisor.advice.plans import make_plan
@@ -18,7 +18,7 @@ from advisor.search.pareto import pareto_front
 from advisor.search.search import Evaluated, SearchOptions, evaluate
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from advisor.advice.engine import Engine
     from advisor.domain import Plan, Profile
@@ -132,5 +132,13 @@ def advice_of(
             "interval_level": model.conformal.level,
         },
         own_runs=engine.own_runs,
-        caveats=caveats(evaluated.workload),
+        caveats=(*caveats(evaluated.workload), *_losses(evaluated, picks.values())),
     )
+
+
+def _losses(evaluated: Evaluated, picks: Iterable[Pick]) -> tuple[str, ...]:
+    """Say what efforts as large as the largest pick lose, unless the user allows for it."""
+    if evaluated.options.retry_share:
+        return ()
+    plans = [pick.plan for pick in picks]
+    return whole_effort_note(max(p.hours.value * p.cluster.accelerators for p in plans))

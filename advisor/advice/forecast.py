@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from advisor.advice.calibrated import calibrated_of
-from advisor.advice.caveats import caveats, precision_note
+from advisor.advice.caveats import caveats, precision_note, whole_effort_note
 from advisor.advice.entries import (
     basis_of,
     layout_of,
@@ -189,18 +189,19 @@ def _forecast(
     basis = basis_of(best, 0)
     step = step_time_of(best, 0, basis)
     hours = _scaled(step, workload.steps / HOUR_S, "h")
+    in_all = _scaled(hours, accelerators, "accelerator-hours")
     return Forecast(
         accelerator=accelerator,
         accelerators=accelerators,
         machines=machines,
         instance_type=instance_type,
         assumptions=(*assumptions, *precision_note(accelerator, workload, engine.catalog)),
-        caveats=caveats(workload),
+        caveats=(*caveats(workload), *whole_effort_note(in_all.value)),
         layout=layout_of(best, 0),
         steps=workload.steps,
         step_time_s=step,
         hours=hours,
-        accelerator_hours=_scaled(hours, accelerators, "accelerator-hours"),
+        accelerator_hours=in_all,
         parts=parts_of(best, 0),
         memory=memory_of(best, 0),
         mfu=mfu_of(best, 0),

@@ -54,7 +54,7 @@ class Predicted:
 
     ``rows`` are positions in the claims; ``language`` marks pre-training; ``origin`` holds
     organisation and family of the network, what makes claims alike; ``refused`` says of the
-    others why not.
+    others why not, by position.
     """
 
     rows: np.ndarray
@@ -63,7 +63,7 @@ class Predicted:
     origin: np.ndarray
     language: np.ndarray
     rule_h: np.ndarray
-    refused: dict[str, str]
+    refused: dict[int, str]
 
     def log_error(self, claims: pd.DataFrame) -> np.ndarray:
         """Return the logarithm of stated ÷ predicted hours."""
@@ -104,18 +104,16 @@ def _board(context: Context, asked: pd.DataFrame, names: tuple[str, ...]) -> Ite
     ours = predict(asked, predictor, context.catalog)
     others = predict(known, predictor, context.catalog)
     sigma = calibrated_sigma(ours, others, others.log_error(known))
-    for name, reason in ours.refused.items():
-        print(f"refused: {name}: {reason}", file=sys.stderr)
+    for place, why in ours.refused.items():
+        claim_id, title = asked.loc[place, ["claim_id", "job_name"]]
+        print(f"refused: {claim_id} {title}: {why}", file=sys.stderr)
     for name in names:
-        part = np.ones(len(ours.rows), dtype=bool)
-        if name == "claims_language":
-            part = is_language(asked).to_numpy()[ours.rows]
-        yield _scored(name, asked, ours, sigma, part)
+        yield _scored(name, asked, ours, sigma)
 
 
-def _scored(
-    name: str, claims: pd.DataFrame, found: Predicted, sigma: np.ndarray, part: np.ndarray
-) -> Scored:
+def _scored(name: str, claims: pd.DataFrame, found: Predicted, sigma: np.ndarray) -> Scored:
+    language = is_language(claims).to_numpy() | (name == "claims")
+    part, refused = language[found.rows], language[list(found.refused)].sum()
     stated = claims["gpu_hours"].to_numpy(float)[found.rows]
     ruled = part & np.isfinite(found.rule_h)
     peers = score(f"peer.rule_of_thumb.{name}", HeldOut(stated[ruled], found.rule_h[ruled]))
@@ -128,7 +126,7 @@ def _scored(
         held=held if part.any() else None,
         bars=BARS[name],
         beside=[
-            Row(f"{name}.n_refused", float(len(found.refused)), "rows"),
+            Row(f"{name}.n_refused", float(refused), "rows"),
             *(peers if ruled.any() else []),
         ],
     )
@@ -169,13 +167,14 @@ def same_run(row: pd.Series, job: ClaimJob, table: TrainingTable) -> np.ndarray:
 
 def predict(claims: pd.DataFrame, predictor: Predictor, catalog: Catalog) -> Predicted:
     """Return the predicted hours of claims, and why some have none."""
-    found, refused = [], {}
+    found: list[tuple[int, float, float, str, str, float]] = []
+    refused: dict[int, str] = {}
     for place, (_, row) in enumerate(claims.iterrows()):
         try:
             job = job_of(row, catalog)
             steady = steady_state(job, predictor, catalog)
         except AdvisorError as error:
-            refused[f"{row['claim_id']} {row['job_name']}"] = str(error)
+            refused[place] = str(error)
             continue
         family = family_of(job.workload.model.name)
         hours, sigma = steady.accelerator_hours, steady.log_sigma

@@ -13,6 +13,7 @@ from advisor.advice.job import Job
 from advisor.core.errors import InvalidInputError
 from advisor.predictor.hardware import PRECISION_ORDER, best_peak, run_precision
 from advisor.search.constraints import Constraints
+from advisor.search.search import SearchOptions
 
 
 def test_a_mixture_of_many_experts_is_cautioned_of_everywhere(engine: Engine) -> None:
@@ -48,3 +49,20 @@ def test_a_rank_without_adapters_is_refused() -> None:
         Job(model="gpt2", amount=1e8, lora_rank=64).workload()
     assert "lora" in str(caught.value.todo)
     assert Job(model="gpt2", amount=1e8, lora_rank=64, tuning="lora").workload()
+
+
+def test_a_large_effort_is_told_what_others_lost(engine: Engine) -> None:
+    large = zoo.build_workload(zoo.get("llama-2-70b"), tokens=2e12, global_batch=1024)
+    said = forecast_on_accelerators("A100-80GB", 2048, large, engine).caveats
+    assert "took about 23 % longer in all" in said[-1]
+    small = zoo.build_workload(zoo.get("llama-2-7b"), tokens=1e9)
+    assert forecast_on_accelerators("A100-80GB", 8, small, engine).caveats == ()
+
+
+def test_who_allows_for_restarts_is_not_told_again(engine: Engine) -> None:
+    large = zoo.build_workload(zoo.get("llama-2-7b"), tokens=2e12)
+    limits = Constraints(most_machines=16)
+    told = advise(large, engine, limits=limits).caveats
+    assert any("running steps alone" in text for text in told)
+    allowed = advise(large, engine, options=SearchOptions(retry_share=0.2), limits=limits)
+    assert not any("running steps alone" in text for text in allowed.caveats)
