@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pandas as pd
 
+from advisor.domain import Profile
 from advisor.predictor.arrays import FloatArray
 from advisor.predictor.hardware import NEWEST_STACK_YEAR, facts_of
 from advisor.predictor.jobs import Jobs
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from advisor.catalog import Catalog
-    from advisor.domain import Model, Profile
+    from advisor.domain import Model
 
 TEXTS: Final = ("model", "family", "dataset", "framework", "precision", "accelerator",
                 "instance_type", "interconnect", "parallelism", "source")  # fmt: skip
@@ -86,5 +87,6 @@ def _frame(profiles: Sequence[Profile], models: Sequence[Model | None]) -> pd.Da
                 "forward_flops_per_sample": model.forward_flops_per_sample,
             }
         rows.append(row)
-    frame = pd.DataFrame(rows)
+    columns = [name for name in Profile.model_fields if name != "provenance"]
+    frame = pd.DataFrame(rows, columns=[*columns, "source"])
     return frame.astype({name: float for name in frame if name not in TEXTS})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -101,11 +100,13 @@ def _zoo_columns(out: pd.DataFrame, models: pd.Series, size: pd.Series, scale: p
     networks: dict[int, dict[str, float]] = {}
     for (label, side, reference), alike in asked.groupby(["model", "size", "reference"]):
         known, whole = zoo_model(label, side), zoo_model(label, reference)
-        stated = found[alike.index[0]]
-        if known is None or whole is None or not stated > 0:
+        if known is None or whole is None:
             continue
-        if abs(math.log(whole.forward_flops_per_sample / stated)) < SAME_FLOPS:
-            networks |= dict.fromkeys(alike.index.tolist(), network_columns(known))
+        # Every run for itself: what another source states of the label says nothing of this one.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            off = np.abs(np.log(whole.forward_flops_per_sample / found[alike.index]))
+        same = alike.index[off < SAME_FLOPS]
+        networks |= dict.fromkeys(same.tolist(), network_columns(known))
     rows = np.array(list(networks), dtype=int)
     for name in next(iter(networks.values()), {}):
         column = out[name].to_numpy(float, copy=True)
@@ -117,7 +118,7 @@ def _zoo_columns(out: pd.DataFrame, models: pd.Series, size: pd.Series, scale: p
 def zoo_model(label: str, size: float) -> Model | None:
     """Return the zoo's network of a label at an image side, None where it has none."""
     architecture = find(label)
-    if architecture is None:
+    if architecture is None or not np.isfinite(size):
         return None
     try:
         return architecture.model(round(size))

@@ -27,6 +27,12 @@ LORA_SHARE: Final = 0.005
 FROZEN_BACKWARD_RATIO: Final = 1.0
 PLAUSIBLE_PARAMS: Final = (1e2, 1e14)
 PLAUSIBLE_LAYERS: Final = (1, 1e5)
+PLAUSIBLE_WIDTH: Final = (0, 1e7)
+PLAUSIBLE_TOKENS: Final = (1, 1e9)
+PLAUSIBLE_FLOPS: Final = (1, 1e22)
+PLAUSIBLE_BATCH: Final = (1e-3, 1e9)
+PLAUSIBLE_ACCELERATORS: Final = (1e-3, 1e7)
+PLAUSIBLE_YEARS: Final = (1990, 2100)
 # FP4 has twice the peak of FP8; three quarters of the work run in it, the rest stays in FP8.
 FP4_SPEED_UP: Final = 1.6
 # Families that are trained by stochastic gradient descent with momentum.
@@ -71,11 +77,12 @@ def resolve_runs(profiles: pd.DataFrame, hardware: pd.DataFrame) -> pd.DataFrame
         cannot be used (empty where it can).
     """
     out = pd.DataFrame(index=profiles.index)
-    model_columns(out, profiles)
-    _precision_columns(out, profiles, hardware)
-    _hardware_columns(out, profiles, hardware)
-    layout_columns(out, profiles)
-    _context_columns(out, profiles)
+    with np.errstate(all="ignore"):  # what is missing or absurd is told below, by its reason
+        model_columns(out, profiles)
+        _precision_columns(out, profiles, hardware)
+        _hardware_columns(out, profiles, hardware)
+        layout_columns(out, profiles)
+        _context_columns(out, profiles)
     out["reason"] = _missing(out, profiles)
     return out
 
@@ -154,6 +161,18 @@ def _missing(out: pd.DataFrame, profiles: pd.DataFrame) -> pd.Series:
     }
     numbers = out.replace([np.inf, -np.inf], np.nan)
     checks["a number of the run is missing or infinite"] = numbers.isna().any(axis=1)
+    checks |= {
+        f"the {name} is absurd": ~column.between(*limits)
+        for name, column, limits in (
+            ("width", out["hidden"], PLAUSIBLE_WIDTH),
+            ("sample size", out["tokens_per_sample"], PLAUSIBLE_TOKENS),
+            ("work per sample", out["forward_flops_per_sample"], PLAUSIBLE_FLOPS),
+            ("global batch", out["global_batch"], PLAUSIBLE_BATCH),
+            ("number of accelerators", profiles["accelerators"], PLAUSIBLE_ACCELERATORS),
+            ("number of accelerators per machine", out["devices_per_node"], PLAUSIBLE_ACCELERATORS),
+            ("year", out["year"], PLAUSIBLE_YEARS),
+        )
+    }
     reason = pd.Series("", index=out.index)
     for text, failed in checks.items():
         reason = reason.mask((reason == "") & failed, text)
