@@ -9,7 +9,12 @@ import numpy as np
 
 from advisor.predictor.arrays import FloatArray
 from advisor.predictor.jobs import Jobs
-from advisor.predictor.memory import MemoryColumns, memory_columns, out_of_memory_probability
+from advisor.predictor.memory import (
+    MemoryColumns,
+    memory_columns,
+    memory_spread,
+    out_of_memory_probability,
+)
 from advisor.predictor.model import Prediction
 from advisor.search.wide import Shortlist, expected_time
 
@@ -38,7 +43,9 @@ def best_layouts(shortlist: Shortlist, predictor: Predictor) -> BestLayouts:
     """Predict the shortlist and keep, for each shape and count, what finishes first."""
     prediction = predictor.predict(shortlist.jobs)
     memory = memory_columns(shortlist.jobs)
-    risk = out_of_memory_probability(memory.used_bytes, shortlist.jobs.memory_bytes)
+    risk = out_of_memory_probability(
+        memory.used_bytes, shortlist.jobs.memory_bytes, memory_spread(shortlist.jobs)
+    )
     expected = expected_time(prediction.step_s, risk)
     order = np.lexsort((expected, shortlist.machines, shortlist.hardware))
     hardware, machines = shortlist.hardware[order], shortlist.machines[order]

@@ -14,9 +14,10 @@ from advisor.domain import Precision
 from advisor.predictor.calibration import Calibration
 from advisor.predictor.costs import kind_of_family
 from advisor.predictor.jobs import Jobs
+from advisor.predictor.memory import memory_columns, memory_spread, out_of_memory_probability
 from advisor.predictor.own_runs import own_runs_table
 from advisor.predictor.run_layouts import stated_degrees
-from advisor.search.wide import HARDWARE, wide_pass
+from advisor.search.wide import HARDWARE, expected_time, wide_pass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,7 +71,11 @@ def described(
     ]
     jobs = Jobs.concatenate([table.jobs.take(np.array([], dtype=int)), *blocks])
     prediction = model.predict(jobs)
-    chosen = _fastest(prediction.step_s, [len(block) for block in blocks])
+    risk = out_of_memory_probability(
+        memory_columns(jobs).used_bytes, jobs.memory_bytes, memory_spread(jobs)
+    )
+    expected = expected_time(prediction.step_s, risk)
+    chosen = _first(expected, [len(block) for block in blocks])
     return replace(table, jobs=jobs.take(chosen)), prediction.take(chosen)
 
 
@@ -139,9 +144,9 @@ def _candidates(run: Profile, workload: Workload | None, job: Jobs, model: StepT
     return replace(shortlist.jobs, stack_code=stack)
 
 
-def _fastest(step_s: FloatArray, lengths: Sequence[int]) -> np.ndarray:
-    """Return the position of the least step in each block of so many rows."""
+def _first(expected_s: FloatArray, lengths: Sequence[int]) -> np.ndarray:
+    """Return the position of the least time in each block of so many rows."""
     block = np.repeat(np.arange(len(lengths)), lengths)
-    order = np.lexsort((step_s, block))
+    order = np.lexsort((expected_s, block))
     starts = np.concatenate([[0], np.cumsum(lengths)])[:-1].astype(int)
     return np.asarray(order[starts])

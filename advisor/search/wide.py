@@ -18,7 +18,7 @@ from advisor.predictor.arrays import FloatArray
 from advisor.predictor.baseline import step_columns
 from advisor.predictor.compute import ComputeCosts
 from advisor.predictor.jobs import Jobs
-from advisor.predictor.memory import memory_columns, out_of_memory_probability
+from advisor.predictor.memory import memory_columns, memory_spread, out_of_memory_probability
 from advisor.predictor.workload_columns import workload_columns
 from advisor.search.layouts import COLUMNS, LayoutTable, enumerate_layouts, machine_counts
 
@@ -116,7 +116,7 @@ def _evaluate(
     jobs = Jobs(**scalars, **_layout_columns(layouts), **columns)
     used = memory_columns(jobs).used_bytes
     fits = used <= (1 - memory_margin) * columns["memory_bytes"]
-    risk = out_of_memory_probability(used, columns["memory_bytes"])
+    risk = out_of_memory_probability(used, columns["memory_bytes"], memory_spread(jobs))
     step = step_columns(jobs, costs).total_s
     expected = np.where(fits, expected_time(step, risk), np.inf)
     alone = ~hardware["multi_node"].to_numpy(bool)

@@ -16,7 +16,7 @@ from advisor.search.search import SearchOptions
 if TYPE_CHECKING:
     from advisor.domain import Workload
 
-MACHINES = "4 x p4d.24xlarge"
+MACHINES = "4 x p4de.24xlarge"
 SLOWER = 1.6
 
 
@@ -35,7 +35,7 @@ def before(workload: Workload, engine: Engine) -> Forecast:
 def run(before: Forecast, factor: float = SLOWER, **changes: Any) -> Profile:
     """Return a run that was slower than predicted."""
     fields: dict[str, Any] = {
-        "model": "llama-2-7b", "family": "language", "accelerator": "A100-40GB",
+        "model": "llama-2-7b", "family": "language", "accelerator": "A100-80GB",
         "accelerators": 32, "nodes": 4, "global_batch": 1024, "sample_size": 4096,
         "precision": "bf16", "step_time_s": factor * before.step_time_s.value,
         "provenance": Provenance(source="own trace"),

@@ -11,7 +11,7 @@ import numpy as np
 
 from advisor.predictor.baseline import step_columns
 from advisor.predictor.jobs import Jobs
-from advisor.predictor.memory import memory_columns, out_of_memory_probability
+from advisor.predictor.memory import memory_columns, memory_spread, out_of_memory_probability
 from advisor.predictor.workload_columns import workload_columns
 from advisor.search.wide import HARDWARE
 
@@ -101,5 +101,6 @@ def expected(
     used = memory_columns(job).used_bytes
     if used[0] > (1 - memory_margin) * machine["memory_bytes"]:
         return None
-    risk = out_of_memory_probability(used, np.array([machine["memory_bytes"]]))[0]
+    capacity = np.array([machine["memory_bytes"]])
+    risk = out_of_memory_probability(used, capacity, memory_spread(job))[0]
     return float(step_columns(job, costs).total_s[0] / (1 - min(risk, 0.9)))

@@ -15,7 +15,7 @@ from advisor import zoo
 from advisor.catalog import Catalog
 from advisor.predictor.baseline import step_columns
 from advisor.predictor.costs import START, kind_of_family
-from advisor.predictor.memory import memory_columns, out_of_memory_probability
+from advisor.predictor.memory import memory_columns, memory_spread, out_of_memory_probability
 from advisor.search.exact import best_layouts
 from advisor.search.hardware import hardware_table
 from advisor.search.layouts import machine_counts
@@ -61,7 +61,7 @@ def test_the_wide_pass_finds_what_a_loop_over_all_candidates_finds(
 def best_of(short: Shortlist, costs: object) -> dict[tuple[int, int], float]:
     """Return the best expected time of each hardware row and count of a shortlist."""
     used = memory_columns(short.jobs).used_bytes
-    risk = out_of_memory_probability(used, short.jobs.memory_bytes)
+    risk = out_of_memory_probability(used, short.jobs.memory_bytes, memory_spread(short.jobs))
     times = expected_time(step_columns(short.jobs, costs).total_s, risk)
     best: dict[tuple[int, int], float] = {}
     for row, count, time in zip(short.hardware, short.machines, times, strict=True):
