@@ -11,6 +11,7 @@ from advisor.advice.caveats import caveats, whole_effort_note
 from advisor.advice.infeasible import no_plan
 from advisor.advice.picks import pick_rows, reason
 from advisor.advice.plans import make_plan
+from advisor.advice.probes import what_to_measure
 from advisor.domain import Advice, Workload
 from advisor.domain.advice import Pick
 from advisor.search.constraints import Constraints, apply
@@ -90,7 +91,10 @@ def advise(
     result = select(evaluated, limits)
     if not result.picks:
         raise no_plan(evaluated, limits, result.removed)
-    return advice_of(evaluated, result, engine, limits, current)
+    advice = advice_of(evaluated, result, engine, limits, current)
+    return advice.model_copy(
+        update={"probes": what_to_measure(evaluated, result.rows, limits, engine)}
+    )
 
 
 def advice_of(

@@ -42,9 +42,9 @@ def make_plan(evaluated: Evaluated, row: int, engine: Engine, deadline_h: float 
     if deadline_h is not None:
         chance = float(deadline_probability(plans.iloc[[row]], deadline_h)[0])
     return Plan(
-        cluster=_cluster(plan),
+        cluster=cluster_of(plan),
         layout=layout_of(evaluated.best, entry),
-        offer=_offer(engine, int(plan["offer"])),
+        offer=offer_of(engine, int(plan["offer"])),
         step_time_s=step_time_of(evaluated.best, entry, basis),
         hours=_estimate(plan, ("hours", "hours_low", "hours_high"), "h", basis),
         cost_usd=cost,
@@ -70,7 +70,8 @@ def make_plan(evaluated: Evaluated, row: int, engine: Engine, deadline_h: float 
     )
 
 
-def _cluster(plan: pd.Series[Any]) -> Cluster:
+def cluster_of(plan: pd.Series[Any]) -> Cluster:
+    """Return the machines of a row of the table."""
     group = NodeGroup(
         cloud=str(plan["cloud"]),
         instance_type=str(plan["instance_type"]),
@@ -82,7 +83,8 @@ def _cluster(plan: pd.Series[Any]) -> Cluster:
     return Cluster(groups=(group,))
 
 
-def _offer(engine: Engine, position: int) -> Offer:
+def offer_of(engine: Engine, position: int) -> Offer:
+    """Return the offer at a position of the catalog's."""
     row = engine.catalog.offers.iloc[position]
     return engine.catalog.offer(
         str(row["cloud"]), str(row["instance_type"]), str(row["region"]), row["market"]

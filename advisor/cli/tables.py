@@ -12,6 +12,7 @@ from advisor.advice import terms
 from advisor.advice.calibrated import sentence
 from advisor.advice.infeasible import NAMES
 from advisor.advice.interruptions import sentences
+from advisor.advice.probe_words import advice_words, now_words
 from advisor.cli.text import plain
 from advisor.core import units
 from advisor.core.units import NBSP
@@ -57,6 +58,8 @@ def show_advice(advice: Advice, limits: Constraints) -> None:
             out.print(f"  {plain(said)}")
         if pick.plan.calibrated is not None:
             out.print(f"  {plain(sentence(pick.plan.calibrated, pick.plan.hours.value))}")
+    if advice.probes is not None:
+        out.print(f"{plain(now_words(advice.probes))} {plain(advice_words(advice.probes))}")
     show_own_runs(out, advice.own_runs)
     _show_account(out, advice)
 

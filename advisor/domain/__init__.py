@@ -17,6 +17,7 @@ from advisor.domain.hardware import (
 from advisor.domain.interruptions import Interruptions
 from advisor.domain.layout import Layout, Recompute
 from advisor.domain.plan import Bill, MemoryUse, Plan, StepParts
+from advisor.domain.probes import Probe, Probes
 from advisor.domain.profile import Profile, Provenance
 from advisor.domain.workload import Family, Model, Optimizer, Precision, Tuning, Workload
 
@@ -45,6 +46,8 @@ __all__ = [
     "OwnRuns",
     "Plan",
     "Precision",
+    "Probe",
+    "Probes",
     "Profile",
     "Provenance",
     "Recompute",

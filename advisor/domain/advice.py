@@ -9,6 +9,7 @@ from pydantic import Field
 from advisor.domain.base import Noun
 from advisor.domain.calibration import OwnRuns
 from advisor.domain.plan import Plan
+from advisor.domain.probes import Probes
 from advisor.domain.workload import Workload
 
 
@@ -24,7 +25,7 @@ class Pick(Noun):
 class Advice(Noun):
     """Picks by name, the Pareto front, and an account of the search."""
 
-    only_if_any: ClassVar[tuple[str, ...]] = ("own_runs", "caveats")
+    only_if_any: ClassVar[tuple[str, ...]] = ("own_runs", "caveats", "probes")
 
     workload: Workload
     picks: dict[str, Pick]
@@ -36,3 +37,6 @@ class Advice(Noun):
     predictor: dict[str, str | int | float]
     own_runs: OwnRuns | None = Field(default=None, description="None where none were given.")
     caveats: tuple[str, ...] = Field(default=(), description="What the predictions leave out.")
+    probes: Probes | None = Field(
+        default=None, description="What to measure before choosing; None where it was not asked."
+    )

@@ -145,6 +145,38 @@ class Calibration:
         return LIKENESSES[nearest], int(self.counts[rank == nearest].sum())
 
 
+def error_covariance(
+    jobs: Jobs,
+    prediction: Prediction,
+    components: VarianceComponents,
+    calibration: Calibration | None = None,
+) -> FloatArray:
+    """Return how the errors of predictions go together, shape (jobs, jobs).
+
+    Of the logarithms, without what differs when a job is repeated; own runs take away what they
+    tell of them.
+
+    Parameters
+    ----------
+    jobs : Jobs
+        Under the software stack of the user, if own runs calibrate.
+    prediction : Prediction
+        Of the jobs, without own runs.
+    components : VarianceComponents
+        Of the model that predicts.
+    calibration : Calibration, optional
+        The own runs.
+    """
+    labels = Labels.of(jobs)
+    latent = _latent(prediction.log_sigma, components)
+    covariance = components.correlation(labels, labels) * np.outer(latent, latent)
+    if calibration is not None and len(calibration.labels):
+        shared = components.correlation(labels, calibration.labels)
+        shared *= np.outer(latent, calibration.latent)
+        covariance -= shared @ calibration.inverse @ shared.T
+    return covariance
+
+
 def _latent(log_sigma: FloatArray, components: VarianceComponents) -> FloatArray:
     """Return the spread without that of repeats, which no other run tells anything of."""
     return np.asarray(np.sqrt(np.maximum(log_sigma**2 - components.repeat_sigma**2, 0.0)))

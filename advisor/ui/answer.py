@@ -10,10 +10,12 @@ import streamlit as st
 from advisor.advice.advise import advice_of
 from advisor.advice.exports import front_csv
 from advisor.advice.plans import plan_keys
+from advisor.advice.probes import what_to_measure
 from advisor.ui import basket
 from advisor.ui.cards import show_cards
 from advisor.ui.charts.cost_time import cost_time_data, draw_cost_time
 from advisor.ui.charts.style import CONFIG
+from advisor.ui.probing import show_probes
 from advisor.ui.tables import front_table
 from advisor.ui.theme import FAMILY_TITLES, MARKET_MARKS, MARKET_TITLES, palette, swatch
 
@@ -55,6 +57,7 @@ def show_answer(answer: Answer) -> None:
     show_cards(answer.advice(front=False).picks, answer.current, answer.limits.deadline_h,
                open_plan, dict(zip(picks, keys, strict=True)))  # fmt: skip
     basket.show_basket()
+    show_probes(answer)
     show_chart(answer)
     _front(answer)
 
@@ -137,7 +140,9 @@ def _csv(answer: Answer) -> str:
 
 
 def _json(answer: Answer) -> str:
-    return answer.advice(front=True).model_dump_json(indent=1)
+    found = what_to_measure(answer.table, answer.result.rows, answer.limits, answer.engine)
+    advice = answer.advice(front=True).model_copy(update={"probes": found})
+    return advice.model_dump_json(indent=1)
 
 
 def _take_rows(keys: list[str]) -> None:

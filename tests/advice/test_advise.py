@@ -36,8 +36,8 @@ def table(workload: Workload, engine: Engine) -> Evaluated:
 
 
 @pytest.fixture(scope="module")
-def advice(table: Evaluated, engine: Engine) -> Advice:
-    return advice_of(table, select(table, LIMITS), engine, LIMITS)
+def advice(workload: Workload, engine: Engine) -> Advice:
+    return advise(workload, engine, limits=LIMITS)
 
 
 def test_every_pick_and_the_whole_front_satisfy_all_limits(advice: Advice) -> None:

@@ -35,7 +35,7 @@ def test_the_code_prints_what_it_says(
     monkeypatch.setattr(api, "_opened", {engine_data_dir: engine})
     page = PAGE.read_text(encoding="utf-8")
     blocks = BLOCK.findall(page)
-    assert len(blocks) == page.count("```python") == 6
+    assert len(blocks) == page.count("```python") == 7
     names: dict[str, Any] = {}
     for code, said in blocks:
         out = io.StringIO()

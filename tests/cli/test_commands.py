@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 JOB = ("--model", "llama-2-7b", "--tokens", "10e9", "--seq-len", "4096", "--global-batch", "1024")
 KEYS = {"picks", "pareto", "candidates_considered", "removed_by", "workload", "catalog",
-        "predictor", "current"}  # fmt: skip
+        "predictor", "current", "probes"}  # fmt: skip
 CONFIG = """{"model_type": "llama", "hidden_size": 2048, "intermediate_size": 5632,
 "num_hidden_layers": 22, "num_attention_heads": 32, "num_key_value_heads": 4, "vocab_size": 32000,
 "max_position_embeddings": 2048, "tie_word_embeddings": false}"""
@@ -51,6 +51,8 @@ def test_advise_as_json_has_exactly_the_agreed_keys(advisor: Callable[..., Ran])
             assert 0 < estimate["low"] < estimate["value"] < estimate["high"]
             assert estimate["level"] == 0.9
         assert plan["hours"]["value"] <= 72
+    assert answer["probes"]["plans"] > 1
+    assert answer["probes"]["probes"][0]["cost_usd"] > 0
     assert Advice.make(**answer).to_json()
 
 

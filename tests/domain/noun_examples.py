@@ -23,6 +23,8 @@ from advisor.domain import (
     OwnRun,
     OwnRuns,
     Plan,
+    Probe,
+    Probes,
     Profile,
     Provenance,
     StepParts,
@@ -66,6 +68,11 @@ CREDITS = Credits.of_bill(
 INTERRUPTIONS = Interruptions(
     expected=0.4, none_probability=0.7, added_h=1.2, checkpoint_every_h=0.5, basis="a band",
 )  # fmt: skip
+PROBE = Probe(
+    cluster=CLUSTER, offer=OFFER, duration_s=300.0, wait_s=120.0, cost_usd=4.5, regret_usd=20.0,
+    wrong_probability=0.2, pays=True,
+)  # fmt: skip
+PROBES = Probes(regret_usd=50.0, wrong_probability=0.4, plans=12, probes=(PROBE,))
 PLAN = Plan(
     cluster=CLUSTER, layout=LAYOUT, offer=OFFER, step_time_s=STEP,
     hours=Estimate(value=10, low=8, high=13, unit="h", basis="interpolated"),
@@ -108,8 +115,9 @@ NOUNS = (
     Advice(
         workload=WORKLOAD, picks={"cheapest": Pick(plan=PLAN, reason="Lowest bill.")},
         pareto=(PLAN,), candidates_considered=10, removed_by={"memory": 3},
-        catalog={"hash": "c", "offers": 5}, predictor={"version": "0.1.0"},
+        catalog={"hash": "c", "offers": 5}, predictor={"version": "0.1.0"}, probes=PROBES,
     ),
+    PROBE, PROBES,
 )  # fmt: skip
 # What breaks an example: (noun, field or fields, value).
 BROKEN = (
@@ -134,5 +142,7 @@ BROKEN = (
     (INTERRUPTIONS, "checkpoint_every_h", 0), (INTERRUPTIONS, "basis", ""),
     (OWN_RUN, "measured_s", 0), (CALIBRATED, "factor", 0), (CALIBRATED, "runs", 0),
     (CALIBRATED, "likeness", "none"),
+    (PROBE, "duration_s", 0), (PROBE, "cost_usd", -1), (PROBES, "wrong_probability", 1.1),
+    (PROBES, "plans", 0),
     (PLAN, "mfu", 1.2), (PLAN, "steps", 0), (PLAN, "deadline_probability", 1.1),
 )  # fmt: skip

@@ -1,0 +1,62 @@
+"""What to measure next: a table that is made when it is opened."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from advisor.advice.probe_words import advice_words, length_words, now_words
+from advisor.advice.probes import what_to_measure
+from advisor.core.units import duration, percent, usd
+from advisor.ui.text import plain
+from advisor.ui.theme import MARKET_TITLES
+
+if TYPE_CHECKING:
+    from advisor.domain import Probes
+    from advisor.ui.answer import Answer
+
+
+def show_probes(answer: Answer) -> None:
+    """Draw which short runs would make the choice surer, behind an expander."""
+    opened = st.expander("What to measure next", icon=":material/science:", on_change="rerun",
+                         key="probes")  # fmt: skip
+    if not opened.open:
+        return
+    found = what_to_measure(answer.table, answer.result.rows, answer.limits, answer.engine)
+    with opened:
+        mark = ":green[:material/science:]" if found.best else ":gray[:material/money_off:]"
+        st.markdown(f"{mark} **{plain(advice_words(found))}** {plain(now_words(found))}")
+        if found.probes:
+            st.table(
+                probes_table(found),
+                border="horizontal",
+                hide_index=True,
+                alt="Short runs before the choice, what each costs and how sure it makes",
+            )
+        st.markdown(
+            ":small[:gray[A few steps of this very job on each; its log or trace, dropped on "
+            "*Profiles*, then calibrates this answer. *Loss* is what the chosen plan is expected "
+            f"to cost above the best of the {found.plans:,} that could be cheapest.]]"
+        )  # fmt: skip
+
+
+def probes_table(found: Probes) -> pd.DataFrame:
+    """Return what is shown of probes, choosing now first; cells are markdown."""
+    rows = [("Choose now", "", "", percent(found.wrong_probability), usd(found.regret_usd), "")]
+    for probe in found.probes:
+        offer = probe.offer
+        place = f"{offer.cloud} {offer.region}, {MARKET_TITLES[offer.market].lower()}"
+        rows.append(
+            (
+                f"{length_words(probe.duration_s)} on {probe.cluster}, {place}",
+                usd(probe.cost_usd),
+                duration(probe.wait_s),
+                percent(probe.wrong_probability),
+                usd(probe.regret_usd),
+                "pays" if probe.pays else "does not pay",
+            )
+        )
+    columns = ["Run", "Price", "Starts in", "Wrong choice", "Loss", "Worth it"]
+    return pd.DataFrame([[plain(cell) for cell in row] for row in rows], columns=columns)
