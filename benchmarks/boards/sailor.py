@@ -1,0 +1,242 @@
+"""Sailor's measured plans: GH200 nodes, and nodes of three kinds joined by slow links.
+
+Step time is predicted from the layer profiles alone (zero-shot); the peak of memory, whose
+context and bookkeeping no profile holds, with factors learnt from the other plans of the cluster.
+Both are printed for both. Plans with one and the same figures are held out together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Self
+
+import numpy as np
+import pandas as pd
+
+from advisor.core.errors import AdvisorError
+from advisor.predictor.term_calibration import TermCalibration
+from benchmarks.boards.registry import BOARDS, ROWS_BOARDS
+from benchmarks.boards.sailor_inputs import LayerTables
+from benchmarks.boards.sailor_plans import Plan, memory_terms, time_terms
+from benchmarks.boards.scoring import HeldOut, Scored
+from benchmarks.report import Row
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from advisor.predictor.arrays import FloatArray
+    from benchmarks.boards.context import Context
+
+BARS: Final = {
+    "sailor_gh200": 8.5,
+    "sailor_mixed": 10.0,
+    "sailor_gh200_memory": 5.5,
+    "sailor_mixed_memory": 25.0,
+}
+TITLES: Final = {
+    "sailor_gh200": "Plans of uneven pipelines on GH200",
+    "sailor_mixed": "Plans of uneven pipelines on Titan RTX, RTX 2080 and RTX 3090 together",
+    "sailor_gh200_memory": "Peak memory of plans on GH200",
+    "sailor_mixed_memory": "Peak memory of plans on Titan RTX, RTX 2080 and RTX 3090 together",
+}
+# As published with the plans.
+PEERS: Final = {
+    "sailor_gh200": {"sailor": 8.9, "varuna": 11.4, "metis": 12.2, "amp": 199.0},
+    "sailor_mixed": {"sailor": 10.3, "varuna": 56.1, "metis": 27.7, "amp": 35.6},
+    "sailor_gh200_memory": {"sailor": 5.9},
+    "sailor_mixed_memory": {"sailor": 76.0},
+}
+# How far the logarithm of a term's factor may be from 0 before any run: compute with its bubble,
+# transfers, exchange, update; states, activations, what is at work, context.
+TIME_SPREAD: Final = (0.15, 0.3, 0.5, 0.5)
+MEMORY_SPREAD: Final = (0.3, 0.15, 0.7, 0.5)
+FEWEST_RUNS: Final = 3
+
+
+@dataclass(frozen=True)
+class Table:
+    """Plans with their predicted terms, one row each, and what was measured."""
+
+    cluster: np.ndarray
+    groups: np.ndarray
+    time_terms: FloatArray
+    memory_terms: FloatArray
+    step_s: FloatArray
+    memory_bytes: FloatArray
+    run: np.ndarray
+    refused: int
+
+    @classmethod
+    def of(cls, frame: pd.DataFrame, tables: LayerTables) -> Self:
+        """Predict the terms of every row that can be."""
+        kept, refused = [], 0
+        for _, row in frame.iterrows():
+            try:
+                plan = Plan.of(row, tables)
+                terms = time_terms(plan, tables), memory_terms(plan, tables)
+            except AdvisorError:
+                refused += 1
+                continue
+            measured = float(row["step_time_s"]), float(row["peak_memory_bytes"])
+            kept.append(("+".join(plan.accelerators), plan.group, *terms, *measured))
+        figures = np.array([(one[4], one[5]) for one in kept]).reshape(len(kept), 2)
+        _, run = np.unique(figures, axis=0, return_inverse=True)
+        return cls(
+            cluster=np.array([one[0] for one in kept], dtype=str),
+            groups=np.array([one[1] for one in kept], dtype=str),
+            time_terms=np.array([one[2] for one in kept]).reshape(len(kept), len(TIME_SPREAD)),
+            memory_terms=np.array([one[3] for one in kept]).reshape(len(kept), len(MEMORY_SPREAD)),
+            step_s=figures[:, 0],
+            memory_bytes=figures[:, 1],
+            run=run.reshape(-1),
+            refused=refused,
+        )
+
+    def quantity(self, name: str) -> Quantity:
+        """Return the terms and figures of ``time`` or ``memory``."""
+        if name == "time":
+            return Quantity(self.time_terms, self.step_s, TIME_SPREAD, None)
+        return Quantity(self.memory_terms, self.memory_bytes, MEMORY_SPREAD, self.groups)
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One quantity of all plans: terms, measured sums, and how factors may spread."""
+
+    terms: FloatArray
+    measured: FloatArray
+    spread: tuple[float, ...]
+    groups: np.ndarray | None
+
+    def calibrated(
+        self, known: np.ndarray, asked: np.ndarray, of: Quantity | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return predictions of rows `asked` (of another table `of`), fitted on rows `known`."""
+        target = self if of is None else of
+        grouped = None if self.groups is None else self.groups[known].tolist()
+        fit = TermCalibration.fit(self.terms[known], self.measured[known], self.spread, grouped)
+        groups = None if target.groups is None else target.groups[asked].tolist()
+        return fit.predict(target.terms[asked], groups)
+
+    def zero_shot_spread(self, known: np.ndarray) -> float:
+        """Return the root mean square of the logarithmic error without any factor."""
+        error = np.log(self.terms[known].sum(axis=1) / self.measured[known])
+        return float(np.sqrt(np.mean(error**2)))
+
+
+def read(context: Context) -> tuple[pd.DataFrame, LayerTables]:
+    """Return the board's plans and the tables beside them."""
+    folder = context.reference / "data" / "boards"
+    return pd.read_csv(folder / "sailor_plans.csv"), LayerTables.read(folder, context.catalog)
+
+
+@BOARDS.register("sailor_gh200")
+def sailor_gh200(context: Context) -> Iterator[Scored]:
+    """15 plans on GH200."""
+    yield from _board(context, "sailor_gh200", "time", mixed=False)
+
+
+@BOARDS.register("sailor_mixed")
+def sailor_mixed(context: Context) -> Iterator[Scored]:
+    """9 plans on three kinds of accelerator."""
+    yield from _board(context, "sailor_mixed", "time", mixed=True)
+
+
+@BOARDS.register("sailor_gh200_memory")
+def sailor_gh200_memory(context: Context) -> Iterator[Scored]:
+    """Peak memory of the plans on GH200."""
+    yield from _board(context, "sailor_gh200_memory", "memory", mixed=False)
+
+
+@BOARDS.register("sailor_mixed_memory")
+def sailor_mixed_memory(context: Context) -> Iterator[Scored]:
+    """Peak memory of the plans on three kinds of accelerator."""
+    yield from _board(context, "sailor_mixed_memory", "memory", mixed=True)
+
+
+def _board(context: Context, board: str, name: str, *, mixed: bool) -> Iterator[Scored]:
+    frame, tables = read(context)
+    gh200 = frame["pipelines_json"].str.contains("GH-96")
+    table = Table.of(frame, tables)
+    quantity = table.quantity(name)
+    here = np.flatnonzero((table.cluster == "GH-96") != mixed)
+    there = np.flatnonzero((table.cluster == "GH-96") == mixed)
+    learnt = leave_one_out(quantity, here, table.run)
+    plain = quantity.terms[here].sum(axis=1)
+    zero = HeldOut(quantity.measured[here], plain,
+                   np.full(len(here), quantity.zero_shot_spread(there)))  # fmt: skip
+    held, other, label = (zero, learnt, "loo_mape")
+    if name == "memory":
+        held, other, label = (learnt, zero, "zero_shot_mape")
+    peers = [Row(f"peer.{peer}.{board}.mape", value, "%") for peer, value in PEERS[board].items()]
+    missing = int((gh200 != mixed).sum()) - len(here)
+    yield Scored(
+        name=board,
+        title=TITLES[board],
+        held_out="no plan of the cluster seen" if name == "time" else "one plan",
+        runs_of="public plans of Sailor",
+        held=held,
+        bars={"mape": BARS[board]},
+        beside=[
+            Row(f"{board}.{label}", _mape(other), "%"),
+            Row(f"{board}.n_refused", float(missing), "rows"),
+            *peers,
+        ],
+    )
+
+
+def _mape(held: HeldOut) -> float:
+    return float(100 * np.mean(np.abs(held.predicted / held.measured - 1)))
+
+
+def leave_one_out(quantity: Quantity, rows: np.ndarray, run: np.ndarray) -> HeldOut:
+    """Predict every run by factors learnt from the other rows; copies of it are held out too."""
+    predicted, spread = np.empty(len(rows)), np.empty(len(rows))
+    for one in np.unique(run[rows]):
+        held = run[rows] == one
+        predicted[held], spread[held] = quantity.calibrated(rows[~held], rows[held])
+    return HeldOut(quantity.measured[rows], predicted, spread)
+
+
+@ROWS_BOARDS.register("sailor")
+def sailor(context: Context, frame: pd.DataFrame) -> Iterator[Scored]:
+    """Score rows with the columns of ``sailor_plans.csv``."""
+    known_frame, tables = read(context)
+    known, asked = Table.of(known_frame, tables), Table.of(frame, tables)
+    refused = Row("sailor.n_refused", float(asked.refused), "rows")
+    if not len(asked.step_s):
+        yield _of_rows("sailor", None, [refused])
+        return
+    memory = _predict_rows(known, asked, "memory")
+    time = _predict_rows(known, asked, "time")
+    beside = [Row("sailor.memory_mape", _mape(memory), "%"), refused]
+    yield _of_rows("sailor", time, beside)
+
+
+def _of_rows(name: str, held: HeldOut | None, beside: list[Row]) -> Scored:
+    return Scored(
+        name=name,
+        title="Plans of uneven pipelines",
+        held_out="plans given as a file",
+        runs_of="a file",
+        held=held,
+        beside=beside,
+    )
+
+
+def _predict_rows(known: Table, asked: Table, name: str) -> HeldOut:
+    """Predict rows by the plans of the clusters that have their accelerators, else zero-shot."""
+    ours, theirs = known.quantity(name), asked.quantity(name)
+    predicted, spread = np.empty(len(asked.step_s)), np.empty(len(asked.step_s))
+    everything = np.arange(len(known.step_s))
+    for cluster in np.unique(asked.cluster):
+        rows = np.flatnonzero(asked.cluster == cluster)
+        wanted = set(cluster.split("+"))
+        alike = np.array([bool(wanted & set(one.split("+"))) for one in known.cluster])
+        runs = np.flatnonzero(alike)
+        if len(runs) >= FEWEST_RUNS:
+            predicted[rows], spread[rows] = ours.calibrated(runs, rows, theirs)
+        else:
+            predicted[rows] = theirs.terms[rows].sum(axis=1)
+            spread[rows] = ours.zero_shot_spread(everything)
+    return HeldOut(theirs.measured, predicted, spread)
