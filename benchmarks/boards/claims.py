@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtri
 
 from advisor.core.errors import AdvisorError
 from advisor.core.units import HOUR_S
 from advisor.predictor import Predictor
 from advisor.predictor.effort import whole_effort_factor, whole_effort_spread
-from advisor.predictor.interval import equal_weights
 from advisor.predictor.model import StepTimeModel
 from advisor.predictor.runs import FAMILY_CODES
 from benchmarks.boards.claim_jobs import is_language, job_of, read_claims, scored
+from benchmarks.boards.claim_others import Claims, learned
 from benchmarks.boards.claim_steps import steady_state
 from benchmarks.boards.registry import BOARDS, ROWS_BOARDS
-from benchmarks.boards.scoring import LEVEL, HeldOut, Scored, score
+from benchmarks.boards.scoring import HeldOut, Scored, score
 from benchmarks.report import Row
 
 if TYPE_CHECKING:
@@ -65,10 +64,16 @@ class Predicted:
     rule_h: np.ndarray
     refused: dict[int, str]
 
-    def log_error(self, claims: pd.DataFrame) -> np.ndarray:
-        """Return the logarithm of stated ÷ predicted hours."""
+    def compared(self, claims: pd.DataFrame) -> Claims:
+        """Return the predictions beside what was stated."""
         stated = claims["gpu_hours"].to_numpy(float)[self.rows]
-        return np.asarray(np.log(stated / self.hours))
+        return Claims(
+            hours=self.hours,
+            sigma=self.sigma,
+            origin=self.origin,
+            language=self.language,
+            log_error=np.log(stated / self.hours),
+        )
 
 
 @BOARDS.register("claims")
@@ -98,26 +103,27 @@ def _own_claims(context: Context) -> pd.DataFrame:
 
 
 def _board(context: Context, asked: pd.DataFrame, names: tuple[str, ...]) -> Iterator[Scored]:
-    """Predict claims; the spread is that of claims of other organisations and families."""
+    """Predict claims; what other organisations' claims show moves and widens them."""
     asked, known = asked.reset_index(drop=True), _own_claims(context).reset_index(drop=True)
     predictor = predictor_without(pd.concat([asked, known]), context)
     ours = predict(asked, predictor, context.catalog)
     others = predict(known, predictor, context.catalog)
-    sigma = calibrated_sigma(ours, others, others.log_error(known))
+    hours, sigma = from_others(ours, others.compared(known))
+    ours = replace(ours, hours=hours, sigma=sigma)
     for place, why in ours.refused.items():
         claim_id, title = asked.loc[place, ["claim_id", "job_name"]]
         print(f"refused: {claim_id} {title}: {why}", file=sys.stderr)
     for name in names:
-        yield _scored(name, asked, ours, sigma)
+        yield _scored(name, asked, ours)
 
 
-def _scored(name: str, claims: pd.DataFrame, found: Predicted, sigma: np.ndarray) -> Scored:
+def _scored(name: str, claims: pd.DataFrame, found: Predicted) -> Scored:
     language = is_language(claims).to_numpy() | (name == "claims")
     part, refused = language[found.rows], language[list(found.refused)].sum()
     stated = claims["gpu_hours"].to_numpy(float)[found.rows]
     ruled = part & np.isfinite(found.rule_h)
     peers = score(f"peer.rule_of_thumb.{name}", HeldOut(stated[ruled], found.rule_h[ruled]))
-    held = HeldOut(stated[part], found.hours[part], sigma[part])
+    held = HeldOut(stated[part], found.hours[part], found.sigma[part])
     return Scored(
         name=name,
         title=TITLES[name],
@@ -196,29 +202,16 @@ def predict(claims: pd.DataFrame, predictor: Predictor, catalog: Catalog) -> Pre
     )
 
 
-def calibrated_sigma(asked: Predicted, known: Predicted, log_error: np.ndarray) -> np.ndarray:
-    """Return the spread of every prediction, scaled to what claims of others show.
-
-    A claim of the same organisation, or of the same family of networks, says nothing here: it
-    would be a near-copy. Every organisation counts equally, within pre-training of language
-    models and outside of it.
-    """
-    score = np.abs(log_error) / known.sigma
-    organisation = np.unique(known.origin[:, 0], return_inverse=True)[1]
-    sigma = np.empty(len(asked.rows))
-    for place, origin in enumerate(asked.origin):
-        other = (known.origin != origin).all(axis=1)
-        alike = other & (known.language == asked.language[place])
-        rows = alike if alike.any() else other
-        weights, _ = equal_weights(organisation[rows][:, None])
-        sigma[place] = asked.sigma[place] * _quantile(score[rows], weights) / ndtri(0.5 + LEVEL / 2)
-    return sigma
-
-
-def _quantile(score: np.ndarray, weights: np.ndarray) -> float:
-    order = np.argsort(score, kind="stable")
-    reached = np.searchsorted(np.cumsum(weights[order]), LEVEL - 1e-9)
-    return float(score[order][min(int(reached), len(score) - 1)])
+def from_others(asked: Predicted, known: Claims) -> tuple[np.ndarray, np.ndarray]:
+    """Return hours and spread of predictions after what claims of others show."""
+    learnt = [
+        learned(hours, sigma, origin, known, language=bool(language))
+        for hours, sigma, origin, language in zip(
+            asked.hours.tolist(), asked.sigma.tolist(), asked.origin, asked.language, strict=True
+        )
+    ]
+    by, sigma = np.array(learnt).reshape(-1, 2).T
+    return asked.hours * np.exp(by), sigma
 
 
 def organisation_of(source: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,9 +11,10 @@ import pytest
 
 from advisor.core.errors import AdvisorError, InvalidInputError
 from benchmarks.boards.claim_jobs import NUMBERS, TEXT, ClaimJob, job_of, read_claims, scored
+from benchmarks.boards.claim_others import Claims, learned, shift
 from benchmarks.boards.claim_steps import steady_state
 from benchmarks.boards.claims import (
-    calibrated_sigma,
+    from_others,
     organisation_of,
     predict,
     rule_of_thumb_h,
@@ -169,19 +171,55 @@ def test_predictions_say_what_was_refused_and_why(engine, shipped) -> None:
     assert rule_of_thumb_h(table.iloc[0], job(shipped)) == found.rule_h[0]
 
 
-def test_the_spread_comes_from_claims_of_others_only(engine, shipped) -> None:
-    others = [SEVEN | {"source": f"github:other{i}/x@1", "job_name": "7B of another",
-                       "gpu_hours": 90_000 * 2**i} for i in range(3)]  # fmt: skip
-    table = claims(SEVEN, *others)
+def others(errors: list[float], *, hours: float = 1e5) -> Claims:
+    """Return claims of as many organisations, all of one size."""
+    number = len(errors)
+    return Claims(
+        hours=np.full(number, hours),
+        sigma=np.full(number, 0.3),
+        origin=np.array([[f"organisation {i}", f"family {i}"] for i in range(number)]),
+        language=np.ones(number, dtype=bool),
+        log_error=np.array(errors),
+    )
+
+
+def test_claims_of_others_move_a_prediction_by_their_shrunk_median() -> None:
+    assert shift(1e5, others([0.4, 0.4, 0.4, 0.4])) == pytest.approx(0.4 / 2)
+    assert shift(1e5, others([0.4, 0.4, 9.0])) == pytest.approx(0.4 * 3 / 7)
+    assert shift(1e5, others([])) == 0.0
+    # Efforts of another size say less.
+    assert 0 < shift(1e1, others([0.4] * 4)) < shift(1e4, others([0.4] * 4)) < 0.2
+
+
+def test_a_claim_never_learns_from_its_own_organisation_or_family() -> None:
+    known = others([0.1, 0.2, -0.1, 0.3])
+    wild = replace(known, log_error=known.log_error + np.array([5.0, 0, 0, 0]))
+    own = np.array(["organisation 0", "another family"])
+    family = np.array(["another organisation", "family 0"])
+    for origin in (own, family):
+        calm = learned(1e5, 0.3, origin, known, language=True)
+        assert learned(1e5, 0.3, origin, wild, language=True) == calm
+    stranger = np.array(["nobody", "nothing"])
+    wide = learned(1e5, 0.3, stranger, wild, language=True)[1]
+    assert wide > learned(1e5, 0.3, stranger, known, language=True)[1]
+
+
+def test_other_kinds_are_widened_but_not_moved() -> None:
+    known = others([1.0, 1.0, 1.0])
+    kind = replace(known, language=np.zeros(3, dtype=bool))
+    by, sigma = learned(1e5, 0.3, np.array(["nobody", "nothing"]), kind, language=False)
+    assert by == 0.0
+    assert sigma == pytest.approx(1.0 / 1.645, rel=0.01)
+    assert learned(1e5, 0.3, np.array(["nobody", "nothing"]), known, language=False) == (0.0, 0.3)
+
+
+def test_predictions_are_moved_and_widened_together(engine, shipped) -> None:
+    table = claims(SEVEN, SEVEN | {"source": "github:other/x@1", "gpu_hours": 900_000})
     found = predict(table, engine.predictor, shipped.catalog)
-    families = np.array([f"family {i}" for i in range(4)])
-    found.origin[:, 1] = families
-    error = found.log_error(table)
-    sigma = calibrated_sigma(found, found, error)
-    # The first does not see its own error, so changing it changes only the others.
-    changed = calibrated_sigma(found, found, error + np.array([5.0, 0, 0, 0]))
-    assert changed[0] == sigma[0]
-    assert (changed[1:] > sigma[1:]).all()
+    known = replace(found.compared(table), origin=np.array([["a", "b"], ["c", "d"]]))
+    hours, sigma = from_others(found, known)
+    assert (hours > found.hours).all()
+    assert (sigma > 0).all()
 
 
 def test_a_run_of_the_store_is_recognised_by_network_devices_and_time(shipped: Shipped) -> None:
