@@ -44,6 +44,7 @@ TITLES: Final = {
 # so does the time per sample.
 SAME_PARAMS: Final = 0.05
 SAME_TIME: Final = 0.15
+COVERAGE: Final = (0.85, 0.95)
 RULE_UTILISATION: Final = 0.4
 
 
@@ -123,7 +124,7 @@ def _scored(name: str, claims: pd.DataFrame, found: Predicted) -> Scored:
     stated = claims["gpu_hours"].to_numpy(float)[found.rows]
     ruled = part & np.isfinite(found.rule_h)
     peers = score(f"peer.rule_of_thumb.{name}", HeldOut(stated[ruled], found.rule_h[ruled]))
-    held = HeldOut(stated[part], found.hours[part], found.sigma[part])
+    held = HeldOut(stated[part], found.hours[part], found.sigma[part], COVERAGE)
     return Scored(
         name=name,
         title=TITLES[name],
