@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from scipy.stats import t as student
+from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.model_selection import KFold, train_test_split
 from sklearn.preprocessing import minmax_scale
 from sklearn.svm import SVR
@@ -12,13 +14,13 @@ from sklearn.utils import shuffle
 
 from advisor.predictor.additive import AdditiveCostRegressor
 from advisor.predictor.convnet_work import DATA_SHEET_COSTS
-from advisor.predictor.residual import FadingRegressor
 from advisor.transient.overheads import fit_checkpoint
 from advisor.transient.tables import table
 from benchmarks.boards.cmdare import MB, RUNS_OF
 from benchmarks.boards.cmdare_speed import Steps
+from benchmarks.boards.nested import HALF_WIDTH
 from benchmarks.boards.registry import BOARDS
-from benchmarks.boards.scoring import HeldOut, Scored
+from benchmarks.boards.scoring import LEVEL, HeldOut, Scored
 from benchmarks.report import Row, below
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from benchmarks.boards.context import Shipped
 
 ROW_FOLDS: Final = 5
+TREES: Final = 200
 
 
 @BOARDS.register("cmdare_paper_protocol")
@@ -101,15 +104,21 @@ def _rows_held_out(
 
     def predict(train: np.ndarray, test: np.ndarray) -> FloatArray:
         base = physics(train)
-        learner = FadingRegressor()
+        learner = ExtraTreesRegressor(TREES, random_state=0)
         learner.fit(features[train], np.log(measured[train] / base[train]))
         return np.asarray(base[test] * np.exp(learner.predict(features[test])))
 
     miss = np.empty(len(measured))
     for rest, held in KFold(ROW_FOLDS).split(known):
         miss[known[held]] = np.log(measured[known[held]] / predict(known[rest], known[held]))
-    sigma = [np.sqrt((miss[known][models[known] == model] ** 2).mean()) for model in models[asked]]
+    sigma = [_student_sigma(miss[known][models[known] == model]) for model in models[asked]]
     return HeldOut(measured[asked], predict(known, asked), np.array(sigma))
+
+
+def _student_sigma(miss: FloatArray) -> float:
+    """Return the standard deviation with the 90 % interval of Student's t, as `miss` is short."""
+    wider = float(student.ppf(0.5 + LEVEL / 2, len(miss))) / HALF_WIDTH
+    return wider * float(np.sqrt((miss**2).mean()))
 
 
 def _support_vectors(rows: pd.DataFrame, known: np.ndarray, asked: np.ndarray) -> dict[str, float]:
