@@ -179,7 +179,11 @@ def _amount(row: pd.Series, architecture: Architecture) -> dict[str, Any]:
 def _is_usual(row: pd.Series, architecture: Architecture) -> bool:
     """Return whether the data set is the one that the zoo knows the size of."""
     usual = architecture.dataset
-    return usual is not None and usual.name.split("-")[0].lower() in row["dataset"].lower()
+    return usual is not None and _first_word(usual.name) == _first_word(row["dataset"])
+
+
+def _first_word(name: str) -> str:
+    return re.split(r"[\W_]", name.strip().lower(), maxsplit=1)[0]
 
 
 def _batch(

@@ -37,6 +37,12 @@ GIGA_MACS = {
     "vgg-13": 11.31,
     "vgg-16": 15.47,
     "vgg-19": 19.63,
+    # ultralytics/yolov5, README.md: FLOPs of 640 pixels, halved.
+    "yolov5l": 54.55,
+    "yolov5m": 24.5,
+    "yolov5n": 2.25,
+    "yolov5s": 8.25,
+    "yolov5x": 102.85,
     "vit-b-16": 17.56,
     "vit-l-16": 61.55,
     "wide-resnet-101-2": 22.75,
