@@ -154,10 +154,10 @@ def _posterior(
     count = terms.shape[1]
     effects = np.zeros(count + design.shape[1])
     precision = np.diag(1 / prior**2)
-    inverse = np.diag(prior**2)
+    inverse: FloatArray = np.diag(prior**2)
     for _ in range(STEPS if len(measured) else 0):
         jacobian, residual = _linear(terms, measured, design, effects)
-        inverse = np.linalg.inv(jacobian.T @ jacobian / noise**2 + precision)
+        inverse = np.asarray(np.linalg.inv(jacobian.T @ jacobian / noise**2 + precision), float)
         effects = inverse @ jacobian.T @ residual / noise**2
     jacobian, residual = _linear(terms, measured, design, effects)
     covariance = noise**2 * np.eye(len(measured)) + (jacobian * prior**2) @ jacobian.T

@@ -140,7 +140,9 @@ def exchange_s(layer_bytes: FloatArray, held: np.ndarray, bytes_per_s: FloatArra
     1.0
     """
     rings, ring_of_layer = np.unique(held, axis=1, return_inverse=True)
-    size = np.bincount(ring_of_layer.reshape(-1), layer_bytes, minlength=rings.shape[1])
+    ring = ring_of_layer.reshape(-1)
+    size = np.bincount(ring, layer_bytes, minlength=rings.shape[1]).astype(float)
     slowest = np.where(rings, bytes_per_s[:, None], np.inf).min(axis=0)
-    ring_s = ring_all_reduce_s(size, rings.sum(axis=0).astype(float), slowest)
+    ranks = rings.sum(axis=0).astype(float)
+    ring_s = ring_all_reduce_s(size, ranks, slowest)
     return float(np.max(rings @ ring_s, initial=0.0))
