@@ -77,7 +77,11 @@ class Table:
             except AdvisorError:
                 refused += 1
                 continue
-            measured = float(row["step_time_s"]), float(row["peak_memory_bytes"])
+            measured = _number(row["step_time_s"]), _number(row["peak_memory_bytes"])
+            # A plan whose memory was not measured is scored by its time alone.
+            if not (np.isfinite(np.concatenate(terms)).all() and measured[0] > 0):
+                refused += 1
+                continue
             kept.append(("+".join(plan.accelerators), plan.group, *terms, *measured))
         figures = np.array([(one[4], one[5]) for one in kept]).reshape(len(kept), 2)
         _, run = np.unique(figures, axis=0, return_inverse=True)
@@ -97,6 +101,12 @@ class Table:
         if name == "time":
             return Quantity(self.time_terms, self.step_s, TIME_SPREAD, None)
         return Quantity(self.memory_terms, self.memory_bytes, MEMORY_SPREAD, self.groups)
+
+
+def _number(value: object) -> float:
+    """Return a measured figure, NaN where it is none."""
+    number = float(pd.to_numeric(pd.Series([value]), errors="coerce").iloc[0])
+    return number if 0 < number < np.inf else np.nan
 
 
 @dataclass(frozen=True)
@@ -186,7 +196,10 @@ def _board(context: Context, board: str, name: str, *, mixed: bool) -> Iterator[
 
 
 def _mape(held: HeldOut) -> float:
-    return float(100 * np.mean(np.abs(held.predicted / held.measured - 1)))
+    measured = np.isfinite(held.measured)  # not every plan's memory is
+    if not measured.any():
+        return np.nan
+    return float(100 * np.mean(np.abs(held.predicted / held.measured - 1)[measured]))
 
 
 def leave_one_out(quantity: Quantity, rows: np.ndarray, run: np.ndarray) -> HeldOut:

@@ -31,6 +31,7 @@ STATE_BYTES_PER_PARAM: Final = 16.0
 FP32_BYTES: Final = 4.0
 # Gradients travel in buckets of this size.
 BUCKET_BYTES: Final = 5e8
+MOST_SAMPLES: Final = 1e9
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +73,10 @@ class Plan:
             micro_batch = int(row["micro_batch"])
             width = sum(len(one.stages[0]) for one in pipelines)
             micro_batches = max(float(row["global_batch"]) / (micro_batch * width), 1.0)
-        except (ValueError, TypeError, KeyError, IndexError, ZeroDivisionError) as error:
+        except (ArithmeticError, ValueError, TypeError, LookupError) as error:
             raise PredictionError(f"The pipelines of {row['plan']!r} cannot be read.") from error
+        if not 1 <= micro_batch <= float(row["global_batch"]) < MOST_SAMPLES:
+            raise PredictionError(f"The batches of {row['plan']!r} are not possible.")
         return cls(model, micro_batch, micro_batches, pipelines)
 
     @property

@@ -22,6 +22,9 @@ from advisor.predictor.memory import memory_columns
 from advisor.predictor.own_runs import own_runs_table
 from advisor.predictor.runs import resolve_runs
 from advisor.predictor.training import training_table
+from advisor.testing.reference import reference_dir
+from benchmarks.boards.context import Context
+from benchmarks.boards.sailor import sailor
 from benchmarks.boards.vtrain import read_vtrain
 
 NUMBERS = ("params", "layers", "hidden", "sample_size", "forward_flops_per_sample", "year",
@@ -180,6 +183,35 @@ def test_a_row_of_a_board_that_cannot_be_is_refused_and_the_others_are_not(
     pd.DataFrame([VTRAIN, VTRAIN | change, VTRAIN]).to_csv(path, index=False)
     rows = read_vtrain(path)
     assert training_table(rows, catalog()).rows.tolist() == [0, 2]
+
+
+SPOILT_PLANS = {
+    "no batch": {"global_batch": np.nan}, "empty batch": {"global_batch": 0},
+    "no micro-batch": {"micro_batch": np.nan}, "endless micro-batch": {"micro_batch": np.inf},
+    "micro-batch above the batch": {"micro_batch": 1e30}, "negative batch": {"global_batch": -8},
+    "no model": {"model": np.nan}, "unknown model": {"model": "Foo 9000"},
+    "no pipelines": {"pipelines_json": np.nan}, "no JSON": {"pipelines_json": "{"},
+    "no chains": {"pipelines_json": "[]"}, "unknown accelerator":
+    {"pipelines_json": '[{"layers_per_stage": [26], "stages": [[["Foo 9000", 4]]]}]'},
+    "no layers": {"pipelines_json": '[{"layers_per_stage": [0], "stages": [[["GH-96", 4]]]}]'},
+    "no step": {"step_time_s": np.nan}, "no time": {"step_time_s": 0},
+    "text for a step": {"step_time_s": "fast"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SPOILT_PLANS)
+def test_a_plan_that_cannot_be_counts_as_refused_and_the_others_are_scored(name) -> None:
+    reference = reference_dir()
+    if reference is None:
+        pytest.skip("no reference data (ADVISOR_REFERENCE_DIR)")
+    plans = pd.read_csv(reference / "data" / "boards" / "sailor_plans.csv").head(3).astype(object)
+    spoilt = plans.iloc[[0]].assign(**SPOILT_PLANS[name])
+    (scored,) = sailor(Context(reference), pd.concat([plans, spoilt], ignore_index=True))
+    figures = {row.name: row.value for row in scored.rows()}
+    assert figures["sailor.n_refused"] == 1
+    assert figures["sailor.n"] == 3
+    assert np.isfinite(figures["sailor.mape"])
+    assert np.isfinite(figures["sailor.memory_mape"])
 
 
 def test_the_example_is_a_run_that_can_be() -> None:
