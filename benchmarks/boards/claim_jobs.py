@@ -199,7 +199,7 @@ def _batch(
     if _has_preferences(row):
         return PREFERENCES_BATCH
     least = LEAST_PER_DEVICE.get(architecture.family)
-    if least is None or devices is None:
+    if least is None or devices is None or architecture.usual_batch is not None:
         return None
     return least * devices
 
