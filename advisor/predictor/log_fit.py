@@ -13,12 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 MOST_EVALUATIONS: Final = 40
+# No data move a constant further than so many times the spread of its prior.
+FURTHEST: Final = 6.0
 
 
 def fit_constants(
     log_residual: Callable[[Mapping[str, float]], FloatArray],
     expected: Mapping[str, tuple[float, float]],
-    start: Mapping[str, float] | None = None,
 ) -> dict[str, float]:
     """Fit positive constants: the most probable ones, outliers counting less.
 
@@ -34,8 +35,6 @@ def fit_constants(
         Takes the constants; returns log(measured ÷ predicted) over its expected spread.
     expected : mapping
         Per constant, its expected value and the spread of its logarithm.
-    start : mapping, optional
-        Where to begin, for example constants of nearly the same data.
 
     Examples
     --------
@@ -53,6 +52,6 @@ def fit_constants(
     def misfit(logs: FloatArray) -> FloatArray:
         return np.concatenate([log_residual(named(logs)), (logs - prior) / spread])
 
-    first = prior if start is None else np.log([start[name] for name in names])
-    found = least_squares(misfit, first, loss="soft_l1", max_nfev=MOST_EVALUATIONS)
+    bounds = (prior - FURTHEST * spread, prior + FURTHEST * spread)
+    found = least_squares(misfit, prior, bounds=bounds, loss="soft_l1", max_nfev=MOST_EVALUATIONS)
     return named(found.x)

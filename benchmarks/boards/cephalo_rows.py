@@ -23,7 +23,7 @@ CATALOG_NAMES: Final = {
     "t4": "T4", "v100-pciex16": "V100-PCIe-16GB", "v100x16": "V100-16GB",
 }  # fmt: skip
 # The A10G of AWS G5 reports a limit of 300 W; the catalog has the figure of the A10.
-POWER_W: Final = {"a10g": 300.0}
+POWER_W: Final = {"A10G": 300.0}
 # Width and parameters of a layer that the file leaves open, by the published configurations.
 SHAPES: Final = {
     "bert_base": (768.0, 12 * 768.0**2),
@@ -68,12 +68,13 @@ def layer_rows(points: pd.DataFrame, catalog: Catalog) -> LayerRows:
     peak = facts["peak_fp32_flops"].mask(tensor, facts["peak_fp16_flops"])
     usual = points["hidden_size"] / points["family"].map(HEAD_DIM)
     one = points.assign(
+        accelerator=points["gpu"].map(CATALOG_NAMES),
         heads=points["network"].map(HEADS).fillna(usual),
         bytes_per_element=np.where(points["precision"] == "float16", 2.0, 4.0),
         tensor=tensor,
         peak_flops=peak,
         memory_bytes_per_s=facts["memory_bytes_per_s"],
-        power_w=points["gpu"].map(POWER_W).fillna(facts["tdp_w"]),
+        power_w=points["gpu"].map(CATALOG_NAMES).map(POWER_W).fillna(facts["tdp_w"]),
         year=facts["year"],
     )
     both = [
