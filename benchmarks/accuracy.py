@@ -13,12 +13,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
 from advisor.advice.boards import Board, Figure, Stamp, write_board
+from advisor.core.errors import InvalidInputError
 from advisor.testing.reference import reference_dir
 from benchmarks import report
 from benchmarks.boards.context import Context
+from benchmarks.boards.given_rows import read_given_rows
 from benchmarks.boards.registry import BOARDS, ROWS_BOARDS
 
 if TYPE_CHECKING:
@@ -37,10 +37,14 @@ def main() -> int:
         return 2
     context = Context(reference, quick=options.quick)
     rows: list[report.Row] = []
-    for scored in _scored(options, context):
-        rows += scored.rows()
-        if options.store:
-            write_board(_stored(scored, context), scored.points)
+    try:
+        for scored in _scored(options, context):
+            rows += scored.rows()
+            if options.store:
+                write_board(_stored(scored, context), scored.points)
+    except InvalidInputError as error:
+        print(error, file=sys.stderr)
+        return 2
     rows.sort(key=lambda row: row.name.startswith("peer."))
     return report.show(rows, as_json=options.json)
 
@@ -63,8 +67,7 @@ def _options() -> argparse.Namespace:
 
 def _scored(options: argparse.Namespace, context: Context) -> Iterator[Scored]:
     if options.rows:
-        frame = pd.read_csv(options.rows, low_memory=False)
-        yield from ROWS_BOARDS[options.board[0]](context, frame)
+        yield from ROWS_BOARDS[options.board[0]](context, read_given_rows(options.rows))
         return
     for board in options.board or BOARDS:
         print(f"{board} …", file=sys.stderr, flush=True)
