@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import sys
 from dataclasses import dataclass, replace
@@ -80,14 +81,16 @@ class Predicted:
 @BOARDS.register("claims")
 def claims_board(context: Context) -> Iterator[Scored]:
     """All kinds of efforts."""
-    yield from _board(context, _own_claims(context), ("claims",))
+    own = _own_claims(context)
+    yield from _board(context, own, ("claims",), _own_predictor(context))
 
 
 @BOARDS.register("claims_language")
 def claims_language_board(context: Context) -> Iterator[Scored]:
     """Pre-training of language models."""
     claims = _own_claims(context)
-    yield from _board(context, claims[is_language(claims)], ("claims_language",))
+    asked = claims[is_language(claims)]
+    yield from _board(context, asked, ("claims_language",), _own_predictor(context))
 
 
 @ROWS_BOARDS.register("claims")
@@ -95,7 +98,15 @@ def claims_rows(context: Context, rows: pd.DataFrame) -> Iterator[Scored]:
     """Efforts of the user's file."""
     claims = read_claims(rows)
     names = ("claims", "claims_language") if is_language(claims).any() else ("claims",)
-    yield from _board(context, claims[scored(claims)], names)
+    asked = claims[scored(claims)]
+    both = pd.concat([asked, _own_claims(context)])
+    yield from _board(context, asked, names, predictor_without(both, context))
+
+
+@functools.lru_cache(maxsize=1)
+def _own_predictor(context: Context) -> Predictor:
+    """Return the predictor of both boards, which is trained once."""
+    return predictor_without(_own_claims(context), context)
 
 
 def _own_claims(context: Context) -> pd.DataFrame:
@@ -103,10 +114,11 @@ def _own_claims(context: Context) -> pd.DataFrame:
     return claims[scored(claims)]
 
 
-def _board(context: Context, asked: pd.DataFrame, names: tuple[str, ...]) -> Iterator[Scored]:
+def _board(
+    context: Context, asked: pd.DataFrame, names: tuple[str, ...], predictor: Predictor
+) -> Iterator[Scored]:
     """Predict claims; what other organisations' claims show moves and widens them."""
     asked, known = asked.reset_index(drop=True), _own_claims(context).reset_index(drop=True)
-    predictor = predictor_without(pd.concat([asked, known]), context)
     ours = predict(asked, predictor, context.catalog)
     others = predict(known, predictor, context.catalog)
     hours, sigma = from_others(ours, others.compared(known))
