@@ -121,8 +121,9 @@ def score_rows(own: pd.DataFrame, rates: pd.DataFrame, asked: pd.DataFrame) -> I
     predicted, sigma = np.empty(len(usable)), np.empty(len(usable))
     for gpu in usable["gpu"].unique():
         here = (usable["gpu"] == gpu).to_numpy()
-        train = own[own["gpu"] != gpu] if copied[here].any() else own
-        predicted[here], sigma[here] = predict_rows(train, rates, usable[here])
+        train = (own["gpu"] != gpu).to_numpy() if copied[here].any() else np.ones(len(own), bool)
+        others = rates[~rates["device"].isin(own.loc[~train, "device"])]
+        predicted[here], sigma[here] = predict_rows(own[train], others, usable[here])
     refused = len(asked) - len(usable)
     for name, mode in SUBSETS.items():
         here = (usable["mode"] == mode).to_numpy()
@@ -152,10 +153,12 @@ def _beside(
     ours = np.abs(predicted * 1e3 / measured - 1) * 100
     found = [
         Row(f"{name}.n_refused", float((~rows["usable"]).sum()), "rows"),
-        Row(f"{name}_common.mape", float(ours[common].mean()), "%"),
         Row(f"{name}_common.n", float(common.sum()), "rows"),
         Row(f"peer.neusight.{name}.mape", float(error["neusight"].mean()), "%"),
     ]
+    if not common.any():
+        return found
+    found.append(Row(f"{name}_common.mape", float(ours[common].mean()), "%"))
     for peer in PEERS:
         own = error.loc[common, peer]
         found += [
