@@ -35,6 +35,8 @@ GPT_VOCAB: Final = 50_257
 SWITCH: Final = re.compile(r"switchxl(\d+)")
 T5_LAYERS, T5_WIDTH, T5_INNER, T5_HEADS, T5_VOCAB = 24, 2048, 5120, 32, 32_128
 MASKED_SHARE: Final = 0.15
+# Beyond these a figure is a slip: no batch, no sequence, no latency in ms.
+PLAUSIBLE: Final = (1e-6, 1e9)
 OPTION: Final = re.compile(r"(dp|tp|pp)(\d+)(?:_(\d+))?|fusion|")
 # The matrix cores of CDNA and CDNA 2 do FP32 at twice the rate of the vector units, which the
 # catalog has (AMD data sheets: MI100 46.1, MI210 45.3, MI250 90.5 TFLOP/s).
@@ -123,8 +125,11 @@ def read_rows(raw: pd.DataFrame, catalog: Catalog) -> pd.DataFrame:
     """
     rows = raw.reset_index(drop=True)
     rows = rows.assign(option=rows["option"].fillna("") if "option" in rows else "")
+    for column in ("model", "gpu", "mode"):
+        rows[column] = rows[column].fillna("").astype(str)
     for column in ("seq_len", "batch", "measured_ms"):
-        rows[column] = pd.to_numeric(rows[column], errors="coerce")
+        figures = pd.to_numeric(rows[column], errors="coerce")
+        rows[column] = figures.where(figures.between(*PLAUSIBLE))
     options = rows["option"].astype(str).str.extract(r"^(dp|tp|pp)(\d+)(?:_(\d+))?$")
     ways = options[1].astype(float).fillna(1.0)
     for way in ("dp", "tp", "pp"):

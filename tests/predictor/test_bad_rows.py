@@ -24,6 +24,7 @@ from advisor.predictor.runs import resolve_runs
 from advisor.predictor.training import training_table
 from advisor.testing.reference import reference_dir
 from benchmarks.boards.context import Context
+from benchmarks.boards.neusight_rows import read_rows
 from benchmarks.boards.sailor import sailor
 from benchmarks.boards.vtrain import read_vtrain
 
@@ -212,6 +213,25 @@ def test_a_plan_that_cannot_be_counts_as_refused_and_the_others_are_scored(name)
     assert figures["sailor.n"] == 3
     assert np.isfinite(figures["sailor.mape"])
     assert np.isfinite(figures["sailor.memory_mape"])
+
+
+ITERATION = {"model": "gpt2_large", "seq_len": 1024, "batch": 4, "gpu": "NVIDIA_L4",
+             "mode": "train", "option": "", "measured_ms": 900.0}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"model": np.nan}, {"model": "foo-9000"}, {"gpu": np.nan}, {"gpu": "Foo 9000"},
+        {"seq_len": np.nan}, {"seq_len": 0}, {"seq_len": 1e30}, {"seq_len": np.inf},
+        {"batch": 0}, {"batch": -4}, {"batch": np.inf}, {"mode": np.nan}, {"option": "tp0"},
+        {"option": "magic"}, {"measured_ms": np.nan}, {"measured_ms": "fast"},
+        {"measured_ms": 1e30},
+    ],
+)  # fmt: skip
+def test_an_iteration_that_cannot_be_is_not_usable_and_the_others_are(change) -> None:
+    raw = pd.DataFrame([ITERATION, ITERATION | change, ITERATION])
+    assert read_rows(raw, catalog())["usable"].tolist() == [True, False, True]
 
 
 def test_the_example_is_a_run_that_can_be() -> None:
