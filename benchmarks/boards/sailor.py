@@ -22,7 +22,7 @@ from benchmarks.boards.scoring import HeldOut, Scored
 from benchmarks.report import Row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from advisor.predictor.arrays import FloatArray
     from benchmarks.boards.context import Context
@@ -67,13 +67,19 @@ class Table:
     refused: int
 
     @classmethod
-    def of(cls, frame: pd.DataFrame, tables: LayerTables) -> Self:
-        """Predict the terms of every row that can be."""
+    def of(
+        cls,
+        frame: pd.DataFrame,
+        tables: LayerTables,
+        time: Callable[[Plan, LayerTables], FloatArray] | None = None,
+    ) -> Self:
+        """Predict the terms of every row that can be; `time` gives those of a step (`time_terms`)."""
+        step_terms = time or time_terms
         kept, refused = [], 0
         for _, row in frame.iterrows():
             try:
                 plan = Plan.of(row, tables)
-                terms = time_terms(plan, tables), memory_terms(plan, tables)
+                terms = step_terms(plan, tables), memory_terms(plan, tables)
             except AdvisorError:
                 refused += 1
                 continue
@@ -88,8 +94,8 @@ class Table:
         return cls(
             cluster=np.array([one[0] for one in kept], dtype=str),
             groups=np.array([one[1] for one in kept], dtype=str),
-            time_terms=np.array([one[2] for one in kept]).reshape(len(kept), len(TIME_SPREAD)),
-            memory_terms=np.array([one[3] for one in kept]).reshape(len(kept), len(MEMORY_SPREAD)),
+            time_terms=np.array([one[2] for one in kept]),
+            memory_terms=np.array([one[3] for one in kept]),
             step_s=figures[:, 0],
             memory_bytes=figures[:, 1],
             run=run.reshape(-1),
@@ -132,6 +138,14 @@ class Quantity:
         """Return the root mean square of the logarithmic error without any factor."""
         error = np.log(self.terms[known].sum(axis=1) / self.measured[known])
         return float(np.sqrt(np.mean(error**2)))
+
+
+def _positive(row: pd.Series, column: str) -> float | None:
+    try:
+        value = float(row.get(column, np.nan))
+    except (TypeError, ValueError):
+        return None
+    return value if 0 < value < np.inf else None
 
 
 def read(context: Context) -> tuple[pd.DataFrame, LayerTables]:

@@ -34,6 +34,7 @@ class LayerTables:
     times: dict[tuple[str, str, int], dict[int, FloatArray]]
     sizes: dict[tuple[str, int], pd.DataFrame]
     links: dict[tuple[str, int], tuple[float, ...]]
+    inside: dict[tuple[str, int], float]
     catalog: Catalog
 
     @classmethod
@@ -49,6 +50,7 @@ class LayerTables:
             known[int(str(batch))] = layers
         sizes = pd.read_csv(folder / "sailor_layer_memory.csv")
         links = pd.read_csv(folder / "sailor_links.csv")
+        inside = links[links["scope"] == "intra"]
         links = links[links["scope"] == "inter"]
         fits = links[["c2", "c1", "c0", "max_bytes_per_s"]].itertuples(index=False, name=None)
         return cls(
@@ -57,6 +59,8 @@ class LayerTables:
                    for (model, ranks), rows in sizes.groupby(["model", "tensor_parallel"])},
             links=dict(zip(zip(links["gpu"], links["gpus_per_node"], strict=True), fits,
                            strict=True)),
+            inside=dict(zip(zip(inside["gpu"], inside["gpus_per_node"], strict=True),
+                            inside["max_bytes_per_s"], strict=True)),
             catalog=catalog,
         )  # fmt: skip
 

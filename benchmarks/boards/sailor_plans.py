@@ -65,18 +65,18 @@ class Plan:
         PredictionError
             If its pipelines cannot be read or do not hold the model's layers.
         """
-        model = tables.model_name(str(row["model"]))
-        depth = len(tables.layer_sizes(model, 1))
         try:
+            model = tables.model_name(str(row["model"]))
+            depth = len(tables.layer_sizes(model, 1))
             raw = json.loads(row["pipelines_json"])
             pipelines = tuple(_pipeline(one, depth) for one in raw)
             micro_batch = int(row["micro_batch"])
             width = sum(len(one.stages[0]) for one in pipelines)
             micro_batches = max(float(row["global_batch"]) / (micro_batch * width), 1.0)
-        except (ArithmeticError, ValueError, TypeError, LookupError) as error:
-            raise PredictionError(f"The pipelines of {row['plan']!r} cannot be read.") from error
-        if not 1 <= micro_batch <= float(row["global_batch"]) < MOST_SAMPLES:
-            raise PredictionError(f"The batches of {row['plan']!r} are not possible.")
+        except (ValueError, TypeError, KeyError, IndexError, ZeroDivisionError) as error:
+            raise PredictionError("The plan cannot be read.") from error
+        if micro_batch < 1 or not np.isfinite(micro_batches):
+            raise PredictionError("The batches of the plan cannot be read.")
         return cls(model, micro_batch, micro_batches, pipelines)
 
     @property
@@ -99,14 +99,18 @@ def _pipeline(raw: dict[str, Any], depth: int) -> Pipeline:
         layers[0] += 1
         layers[-1] += 1
     stages = tuple(tuple(_replica(one) for one in stage) for stage in raw["stages"])
-    if sum(layers) != depth or len(stages) != len(layers) or not all(stages):
+    shaped = len(stages) == len(layers) and all(stages) and min(layers) >= 1
+    if sum(layers) != depth or not shaped:
         raise ValueError(layers)
     return Pipeline(tuple(layers), stages)
 
 
 def _replica(raw: list[Any]) -> tuple[str, int]:
     machine = raw[0]
-    return (str(machine if isinstance(machine, str) else machine[0]), int(raw[-1]))
+    ranks = int(raw[-1])
+    if ranks < 1:
+        raise ValueError(raw)
+    return (str(machine if isinstance(machine, str) else machine[0]), ranks)
 
 
 def time_terms(plan: Plan, tables: LayerTables) -> FloatArray:

@@ -12,7 +12,8 @@ import pytest
 from advisor.catalog import load
 from benchmarks.boards.sailor import Table, leave_one_out, sailor
 from benchmarks.boards.sailor_inputs import LayerTables
-from benchmarks.boards.sailor_plans import Plan, memory_terms, time_terms
+from benchmarks.boards.sailor_plans import Pipeline, Plan, memory_terms, time_terms
+from benchmarks.boards.sailor_sheets import SheetTables, sheet_terms
 
 FORWARD, BACKWARD = 0.01, 0.02
 GPU, OTHER = "GH-96", "RTX-3090"
@@ -124,11 +125,12 @@ def test_rows_of_a_file_are_scored_and_those_of_no_known_model_counted(folder) -
     rows = _plans()
     unknown = rows.iloc[:2].assign(model="HUGE-9", pipelines_json="[]")
     broken = rows.iloc[:1].assign(pipelines_json="not json")
-    every = pd.concat([rows, unknown, broken])
+    unmeasured = rows.iloc[:1].assign(step_time_s=float("nan"))
+    every = pd.concat([rows, unknown, broken, unmeasured])
     (scored,) = sailor(context, every)
     figures = {row.name: row.value for row in scored.rows()}
     assert figures["sailor.n"] == len(rows)
-    assert figures["sailor.n_refused"] == 3
+    assert figures["sailor.n_refused"] == 4
     assert figures["sailor.mape"] < 30
     assert figures["sailor.memory_mape"] < 20
 
@@ -138,3 +140,13 @@ def test_a_file_of_unknown_models_only_is_refused_without_a_trace(folder) -> Non
     (scored,) = sailor(context, _plans().assign(model="HUGE-9"))
     assert scored.held is None
     assert {row.name: row.value for row in scored.rows()} == {"sailor.n_refused": len(_plans())}
+
+
+def test_terms_of_a_data_sheet_add_up_to_the_step(tables) -> None:
+    line = Pipeline((1, 3), ((("GH-96", 1),), (("RTX-3090", 1),)))
+    plan = Plan("TINY-1", 2, 8.0, (line,))
+    found = sheet_terms(plan, tables)
+    whole = time_terms(plan, SheetTables.of(tables)).sum()
+    assert found.sum() == pytest.approx(whole, rel=1e-6)
+    assert np.all(found >= 0)
+    assert found[0] > 0
