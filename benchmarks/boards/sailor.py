@@ -73,7 +73,7 @@ class Table:
         tables: LayerTables,
         time: Callable[[Plan, LayerTables], FloatArray] | None = None,
     ) -> Self:
-        """Predict the terms of every row that can be; `time` gives those of a step (`time_terms`)."""
+        """Predict the terms of every row that can be, those of a step by `time`."""
         step_terms = time or time_terms
         kept, refused = [], 0
         for _, row in frame.iterrows():
