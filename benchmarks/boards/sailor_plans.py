@@ -73,9 +73,9 @@ class Plan:
             micro_batch = int(row["micro_batch"])
             width = sum(len(one.stages[0]) for one in pipelines)
             micro_batches = max(float(row["global_batch"]) / (micro_batch * width), 1.0)
-        except (ValueError, TypeError, KeyError, IndexError, ZeroDivisionError) as error:
+        except (ArithmeticError, ValueError, TypeError, LookupError) as error:
             raise PredictionError("The plan cannot be read.") from error
-        if micro_batch < 1 or not np.isfinite(micro_batches):
+        if not 1 <= micro_batch <= float(row["global_batch"]) < MOST_SAMPLES:
             raise PredictionError("The batches of the plan cannot be read.")
         return cls(model, micro_batch, micro_batches, pipelines)
 
