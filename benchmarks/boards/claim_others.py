@@ -54,22 +54,27 @@ class Claims:
 def shift(hours: float, others: Claims) -> float:
     """Return the logarithm by which claims of others move a prediction.
 
-    The median over organisations of their mean error, each weighted by how alike in size its
-    efforts are, shrunk by how few they are.
+    The median over organisations of their median error, claims and organisations weighted by how
+    alike in size their efforts are, shrunk by how few organisations there are.
     """
     if not len(others.hours):
         return 0.0
     apart = np.log10(others.hours / hours) / LIKE_SIZE
     alike = np.exp(-0.5 * apart**2)
-    names, member = np.unique(others.origin[:, 0], return_inverse=True)
-    weight = np.zeros(len(names))
-    np.maximum.at(weight, member, alike)
-    mass = np.bincount(member, alike)
-    mean = np.bincount(member, alike * others.log_error) / np.maximum(mass, 1e-12)
-    order = np.argsort(mean, kind="stable")
-    half = np.searchsorted(np.cumsum(weight[order]), weight.sum() / 2)
-    median = float(mean[order][min(int(half), len(order) - 1)])
-    return median * float(weight.sum() / (weight.sum() + HALF_KNOWN))
+    names = np.unique(others.origin[:, 0])
+    of_each = [others.origin[:, 0] == name for name in names]
+    error = np.array([_quantile(others.log_error[own], alike[own], 0.5) for own in of_each])
+    weight = np.array([alike[own].max() for own in of_each])
+    known = float(weight.sum())
+    return _quantile(error, weight, 0.5) * known / (known + HALF_KNOWN)
+
+
+def _quantile(values: FloatArray, weights: FloatArray, level: float) -> float:
+    """Return the least value below which so much of the weight lies."""
+    order = np.argsort(values, kind="stable")
+    share = np.cumsum(weights[order])
+    reached = int(np.searchsorted(share, level * share[-1] - 1e-9))
+    return float(values[order][min(reached, len(order) - 1)])
 
 
 def learned(hours: float, sigma: float, origin: np.ndarray, known: Claims, *, language: bool
@@ -92,8 +97,6 @@ def learned(hours: float, sigma: float, origin: np.ndarray, known: Claims, *, la
     score = np.abs(moved) / others.sigma
     member = np.unique(others.origin[:, 0], return_inverse=True)[1]
     weights, _ = equal_weights(member[:, None])
-    order = np.argsort(score, kind="stable")
-    reached = int(np.searchsorted(np.cumsum(weights[order]), LEVEL - 1e-9))
-    quantile = float(score[order][min(reached, len(order) - 1)])
+    quantile = _quantile(score, weights, LEVEL)
     by = shift(hours, others) if language else 0.0
     return by, sigma * quantile / float(ndtri(0.5 + LEVEL / 2))
