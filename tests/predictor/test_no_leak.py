@@ -17,6 +17,7 @@ from benchmarks.boards.claim_jobs import job_of, read_claims
 from benchmarks.boards.claims import same_run
 from benchmarks.boards.context import Shipped
 from benchmarks.boards.leaks import is_board_row, one_of_each_run, without_board_rows
+from benchmarks.boards.store import named
 from benchmarks.boards.vtrain import read_vtrain
 
 if TYPE_CHECKING:
@@ -153,3 +154,36 @@ def test_the_tables_of_cm_dare_train_nothing_but_their_own_boards() -> None:
     speeds = pd.read_csv(TABLES_DIR / "transient" / "speeds.csv")
     assert set(speeds["gpu"]) == {"K80", "P100"}
     assert "speeds.csv" not in (TABLES_DIR / "profiles" / "sources.csv").read_text()
+
+
+@pytest.mark.parametrize(
+    ("label", "other"),
+    [
+        ("RetinaNet (SSD) 800px", "RetinaNet"),
+        ("inception3", "InceptionV3"),
+        ("ResNet50", "resnet-50"),
+        ("mask_rcnn_R_50_FPN_1x", "mask_rcnn_R_50_FPN_3x"),
+        ("mask_rcnn_R_101_FPN_100ep_LSJ", "mask_rcnn_R_101_FPN_400ep_LSJ"),
+        ("retinanet_R_50_FPN_1x", "retinanet_R_50_FPN_3x"),
+    ],
+)
+def test_one_network_under_two_names_is_held_out_whole(label, other) -> None:
+    assert named(label, "model", SHIPPED) == named(other, "model", SHIPPED)
+
+
+def test_networks_of_other_depth_or_size_stay_apart() -> None:
+    labels = ["mask_rcnn_R_50_FPN_1x", "mask_rcnn_R_101_FPN_1x", "efficientnet_b0",
+              "efficientnet_b1", "resnext101_32x8d", "resnext101_32x4d"]  # fmt: skip
+    assert len({named(label, "model", SHIPPED) for label in labels}) == len(labels)
+
+
+def test_no_two_things_that_are_held_out_apart_share_a_measured_run() -> None:
+    # The same batch, cluster and step to nine digits under two names is one run told twice;
+    # timm's round throughput of networks that are alike is not.
+    runs = SHIPPED.shipped_runs[SHIPPED.shipped_runs["source"] != "timm"]
+    runs = runs.assign(thing=runs["model"].map(
+        {label: named(label, "model", SHIPPED) for label in runs["model"].unique()}),
+        value=runs["step_time_s"].round(9))  # fmt: skip
+    key = ["accelerator", "accelerators", "global_batch", "sample_size", "value"]
+    shared = runs.groupby(key, dropna=False)["thing"].nunique()
+    assert shared[shared > 1].empty
