@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from advisor.core.units import HOUR_S, NBSP, duration, percent, usd
 
 if TYPE_CHECKING:
-    from advisor.domain import Probe, Probes
+    from advisor.domain import Probe, ProbeRun, Probes
 
 MINUTE_S: Final = 60.0
 
@@ -33,10 +33,17 @@ def now_words(probes: Probes) -> str:
     )
 
 
-def place_words(probe: Probe) -> str:
-    """Return the machines of a probe and where they are rented."""
-    offer = probe.offer
-    return f"{probe.cluster} ({offer.cloud} {offer.region}, {offer.market.replace('_', '-')})"
+def place_words(run: ProbeRun) -> str:
+    """Return the machines of a run and where they are rented."""
+    offer = run.offer
+    return f"{run.cluster} ({offer.cloud} {offer.region}, {offer.market.replace('_', '-')})"
+
+
+def runs_words(probe: Probe) -> str:
+    """Return what is to be run."""
+    return " and ".join(
+        f"{length_words(run.duration_s)} on {place_words(run)}" for run in probe.runs
+    )
 
 
 def advice_words(probes: Probes) -> str:
@@ -44,15 +51,14 @@ def advice_words(probes: Probes) -> str:
     best = probes.best
     if best is not None:
         return (
-            f"Measure first: {length_words(best.duration_s)} on {place_words(best)} for "
-            f"{usd(best.cost_usd)} would lower the expected loss of a wrong choice from "
-            f"{usd(probes.regret_usd)} to {usd(best.regret_usd)}."
+            f"Measure first: {runs_words(best)}, for {usd(best.cost_usd)}; the expected loss of a "
+            f"wrong choice falls from {usd(probes.regret_usd)} to {usd(best.regret_usd)}."
         )
     if not probes.probes:
         return "No probe pays: there is nothing to measure within the limits."
     nearest = probes.probes[0]
     saving = max(probes.regret_usd - nearest.regret_usd, 0.0)
     return (
-        f"No probe pays: {length_words(nearest.duration_s)} on {place_words(nearest)} would cost "
-        f"{usd(nearest.cost_usd)} and save about {usd(saving)}."
+        f"No probe pays: {runs_words(nearest)} would cost {usd(nearest.cost_usd)} and save about "
+        f"{usd(saving)}."
     )

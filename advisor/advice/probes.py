@@ -1,8 +1,9 @@
-"""What to measure next: the few minutes on some machines that make the choice surer."""
+"""What to measure next: the few minutes on two types of machines that make the choice surer."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -10,7 +11,7 @@ import pandas as pd
 
 from advisor.advice.plans import cluster_of, offer_of
 from advisor.core.units import HOUR_S
-from advisor.domain import Probe, Probes
+from advisor.domain import Probe, ProbeRun, Probes
 from advisor.predictor.calibration import error_covariance
 from advisor.predictor.value_of_information import Choices, worth_of_measuring
 from advisor.search.constraints import apply
@@ -26,7 +27,8 @@ DURATION_S: Final = 300.0
 # The first step is slow; fewer after it say little.
 FEWEST_STEPS: Final = 3.0
 MOST_CHOICES: Final = 64
-MOST_PROBES: Final = 96
+MOST_RUNS: Final = 64
+MOST_TYPES: Final = 10
 SHOWN: Final = 3
 # Plans are compared where one in ten of their bills is among the lowest.
 HOPEFUL: Final = 1.2816
@@ -35,12 +37,13 @@ HOPEFUL: Final = 1.2816
 def what_to_measure(
     evaluated: Evaluated, within: np.ndarray, limits: Constraints, engine: Engine
 ) -> Probes:
-    """Rank short runs by how far each lowers the expected regret of choosing the cheapest plan.
+    """Rank pairs of short runs by how far they lower the expected regret of the cheapest plan.
 
-    A probe is a run of this very job of about five minutes, and of `FEWEST_STEPS` at least, on
-    machines within the limits (deadline and budget are none of a probe's). One is shown for every
-    type of accelerator. Chosen is the plan with the least expected bill, which is not always that
-    of the least median: a wider interval weighs.
+    A run is one of this very job of about five minutes, and of `FEWEST_STEPS` at least, on
+    machines within the limits (deadline and budget are none of a probe's). Two, on two types of
+    accelerator: predictions of one job go wrong together, so that one run says how long it takes
+    but hardly where it is cheapest. Chosen is the plan with the least expected bill, which is
+    not always that of the least median: a wider interval weighs.
 
     Parameters
     ----------
@@ -59,21 +62,49 @@ def what_to_measure(
     rows = np.concatenate([chosen_from, runnable["row"].to_numpy()])
     joint = _covariance(evaluated, plans["entry"].to_numpy()[rows], engine)
     fixed, variable = _cost_of_errors(plans, chosen_from)
-    n = len(chosen_from)
-    worth = worth_of_measuring(
-        Choices(fixed, variable, joint[:n, :n]),
-        joint,
-        engine.predictor.model.components.repeat_sigma,
-    )
+    n, noise = len(chosen_from), engine.predictor.model.components.repeat_sigma
+    choices = Choices(fixed, variable, joint[:n, :n])
+    alone = worth_of_measuring(choices, joint, noise, [[run] for run in range(len(runnable))])
+    pairs = _pairs(runnable, alone, [str(name) for name in plans["accelerator"].iloc[chosen_from]])
+    together = worth_of_measuring(choices, joint, noise, pairs)
+    price = runnable["probe_usd"].to_numpy()
+    cost = np.array([price[pair].sum() for pair in pairs])
+    order = np.argsort(cost - together.saving, kind="stable")[:SHOWN]
+    wanted = sorted({run for at in order for run in pairs[at]})
+    runs = {run: _run(plans, runnable, run, engine) for run in wanted}
     return Probes(
-        regret_usd=worth.regret_before,
-        wrong_probability=worth.wrong_before,
+        regret_usd=together.regret_before,
+        wrong_probability=together.wrong_before,
         plans=n,
         probes=tuple(
-            _probe(plans, runnable.iloc[position], worth, position, engine)
-            for position in _ranked(runnable, worth)
+            Probe(
+                runs=tuple(runs[run] for run in pairs[at]),
+                regret_usd=float(together.regret_after[at]),
+                wrong_probability=float(together.wrong_after[at]),
+                pays=bool(together.saving[at] > cost[at]),
+            )
+            for at in order
         ),
     )
+
+
+def _pairs(runnable: pd.DataFrame, alone: Worth, hopeful: list[str]) -> list[list[int]]:
+    """Return the pairs of runs to look at, as positions among the runnable ones.
+
+    Of each of the most hopeful types the run most worth its price; where there is one type only,
+    runs of different size on it; a single run where there is no other.
+    """
+    net = pd.Series(alone.saving - runnable["probe_usd"].to_numpy())
+    ranked = runnable["accelerator"].reset_index(drop=True).iloc[np.argsort(-net, kind="stable")]
+    best_of_type = ranked.drop_duplicates()
+    if len(best_of_type) == 1:
+        some = ranked.index[:MOST_TYPES].tolist()
+    else:
+        run_of = dict(zip(best_of_type, best_of_type.index.tolist(), strict=True))
+        some = [run_of[name] for name in dict.fromkeys(hopeful) if name in run_of][:MOST_TYPES]
+    if len(some) == 1:
+        return [some]
+    return [sorted(pair) for pair in combinations(some, 2)]
 
 
 def _choices(plans: pd.DataFrame, rows: np.ndarray) -> np.ndarray:
@@ -90,7 +121,7 @@ def _choices(plans: pd.DataFrame, rows: np.ndarray) -> np.ndarray:
 def _runnable(
     plans: pd.DataFrame, chosen_from: np.ndarray, limits: Constraints, evaluated: Evaluated
 ) -> pd.DataFrame:
-    """Return the cheapest probe on every number of every accelerator that may be chosen.
+    """Return the cheapest run on every number of every accelerator that may be chosen.
 
     Returns
     -------
@@ -118,7 +149,7 @@ def _runnable(
         }
     )
     ordered = probes.sort_values("probe_usd", kind="stable")
-    return ordered.drop_duplicates(["accelerator", "accelerators_total"]).head(MOST_PROBES)
+    return ordered.drop_duplicates(["accelerator", "accelerators_total"]).head(MOST_RUNS)
 
 
 def _covariance(evaluated: Evaluated, entries: np.ndarray, engine: Engine) -> FloatArray:
@@ -141,25 +172,13 @@ def _cost_of_errors(plans: pd.DataFrame, rows: np.ndarray) -> tuple[FloatArray, 
     return cost * start, cost * (1 - start)
 
 
-def _ranked(runnable: pd.DataFrame, worth: Worth) -> list[int]:
-    """Return the positions of the probe most worth it of each accelerator, `SHOWN` at most."""
-    net = worth.saving - runnable["probe_usd"].to_numpy()
-    order = pd.Series(runnable["accelerator"].to_numpy()).iloc[np.argsort(-net, kind="stable")]
-    return [int(position) for position in order.drop_duplicates().index[:SHOWN]]
-
-
-def _probe(
-    plans: pd.DataFrame, probe: pd.Series, worth: Worth, position: int, engine: Engine
-) -> Probe:
-    plan = plans.iloc[int(probe["row"])]
-    cost = float(probe["probe_usd"])
-    return Probe(
+def _run(plans: pd.DataFrame, runnable: pd.DataFrame, position: int, engine: Engine) -> ProbeRun:
+    run = runnable.iloc[position]
+    plan = plans.iloc[int(run["row"])]
+    return ProbeRun(
         cluster=cluster_of(plan),
         offer=offer_of(engine, int(plan["offer"])),
-        duration_s=float(probe["duration_s"]),
-        wait_s=float(probe["wait_s"]),
-        cost_usd=cost,
-        regret_usd=float(worth.regret_after[position]),
-        wrong_probability=float(worth.wrong_after[position]),
-        pays=bool(worth.saving[position] > cost),
+        duration_s=float(run["duration_s"]),
+        wait_s=float(run["wait_s"]),
+        cost_usd=float(run["probe_usd"]),
     )

@@ -17,7 +17,7 @@ from advisor.domain.hardware import (
 from advisor.domain.interruptions import Interruptions
 from advisor.domain.layout import Layout, Recompute
 from advisor.domain.plan import Bill, MemoryUse, Plan, StepParts
-from advisor.domain.probes import Probe, Probes
+from advisor.domain.probes import Probe, ProbeRun, Probes
 from advisor.domain.profile import Profile, Provenance
 from advisor.domain.workload import Family, Model, Optimizer, Precision, Tuning, Workload
 
@@ -47,6 +47,7 @@ __all__ = [
     "Plan",
     "Precision",
     "Probe",
+    "ProbeRun",
     "Probes",
     "Profile",
     "Provenance",

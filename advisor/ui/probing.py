@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
-from advisor.advice.probe_words import advice_words, length_words, now_words
+from advisor.advice.probe_words import advice_words, now_words, runs_words
 from advisor.advice.probes import what_to_measure
 from advisor.core.units import duration, percent, usd
 from advisor.ui.text import plain
-from advisor.ui.theme import MARKET_TITLES
 
 if TYPE_CHECKING:
     from advisor.domain import Probes
@@ -36,27 +35,25 @@ def show_probes(answer: Answer) -> None:
                 alt="Short runs before the choice, what each costs and how sure it makes",
             )
         st.markdown(
-            ":small[:gray[A few steps of this very job on each; its log or trace, dropped on "
-            "*Profiles*, then calibrates this answer. *Loss* is what the chosen plan is expected "
+            ":small[:gray[A few steps of this very job on both; their logs or traces, dropped on "
+            "*Profiles*, then calibrate this answer. *Loss* is what the chosen plan is expected "
             f"to cost above the best of the {found.plans:,} that could be cheapest.]]"
         )  # fmt: skip
 
 
 def probes_table(found: Probes) -> pd.DataFrame:
     """Return what is shown of probes, choosing now first; cells are markdown."""
-    rows = [("Choose now", "", "", percent(found.wrong_probability), usd(found.regret_usd), "")]
-    for probe in found.probes:
-        offer = probe.offer
-        place = f"{offer.cloud} {offer.region}, {MARKET_TITLES[offer.market].lower()}"
-        rows.append(
-            (
-                f"{length_words(probe.duration_s)} on {probe.cluster}, {place}",
-                usd(probe.cost_usd),
-                duration(probe.wait_s),
-                percent(probe.wrong_probability),
-                usd(probe.regret_usd),
-                "pays" if probe.pays else "does not pay",
-            )
+    now = ("Choose now", "", "", percent(found.wrong_probability), usd(found.regret_usd), "")
+    then = [
+        (
+            runs_words(probe),
+            usd(probe.cost_usd),
+            duration(probe.wait_s),
+            percent(probe.wrong_probability),
+            usd(probe.regret_usd),
+            "pays" if probe.pays else "does not pay",
         )
-    columns = ["Run", "Price", "Starts in", "Wrong choice", "Loss", "Worth it"]
-    return pd.DataFrame([[plain(cell) for cell in row] for row in rows], columns=columns)
+        for probe in found.probes
+    ]
+    columns = ["Measure", "Price", "Starts in", "Wrong choice", "Loss", "Worth it"]
+    return pd.DataFrame([[plain(cell) for cell in row] for row in (now, *then)], columns=columns)

@@ -52,7 +52,7 @@ def test_advise_as_json_has_exactly_the_agreed_keys(advisor: Callable[..., Ran])
             assert estimate["level"] == 0.9
         assert plan["hours"]["value"] <= 72
     assert answer["probes"]["plans"] > 1
-    assert answer["probes"]["probes"][0]["cost_usd"] > 0
+    assert answer["probes"]["probes"][0]["runs"][0]["cost_usd"] > 0
     assert Advice.make(**answer).to_json()
 
 

@@ -24,6 +24,7 @@ from advisor.domain import (
     OwnRuns,
     Plan,
     Probe,
+    ProbeRun,
     Probes,
     Profile,
     Provenance,
@@ -68,10 +69,8 @@ CREDITS = Credits.of_bill(
 INTERRUPTIONS = Interruptions(
     expected=0.4, none_probability=0.7, added_h=1.2, checkpoint_every_h=0.5, basis="a band",
 )  # fmt: skip
-PROBE = Probe(
-    cluster=CLUSTER, offer=OFFER, duration_s=300.0, wait_s=120.0, cost_usd=4.5, regret_usd=20.0,
-    wrong_probability=0.2, pays=True,
-)  # fmt: skip
+PROBE_RUN = ProbeRun(cluster=CLUSTER, offer=OFFER, duration_s=300.0, wait_s=120.0, cost_usd=4.5)
+PROBE = Probe(runs=(PROBE_RUN,), regret_usd=20.0, wrong_probability=0.2, pays=True)
 PROBES = Probes(regret_usd=50.0, wrong_probability=0.4, plans=12, probes=(PROBE,))
 PLAN = Plan(
     cluster=CLUSTER, layout=LAYOUT, offer=OFFER, step_time_s=STEP,
@@ -117,7 +116,7 @@ NOUNS = (
         pareto=(PLAN,), candidates_considered=10, removed_by={"memory": 3},
         catalog={"hash": "c", "offers": 5}, predictor={"version": "0.1.0"}, probes=PROBES,
     ),
-    PROBE, PROBES,
+    PROBE_RUN, PROBE, PROBES,
 )  # fmt: skip
 # What breaks an example: (noun, field or fields, value).
 BROKEN = (
@@ -142,7 +141,7 @@ BROKEN = (
     (INTERRUPTIONS, "checkpoint_every_h", 0), (INTERRUPTIONS, "basis", ""),
     (OWN_RUN, "measured_s", 0), (CALIBRATED, "factor", 0), (CALIBRATED, "runs", 0),
     (CALIBRATED, "likeness", "none"),
-    (PROBE, "duration_s", 0), (PROBE, "cost_usd", -1), (PROBES, "wrong_probability", 1.1),
-    (PROBES, "plans", 0),
+    (PROBE_RUN, "duration_s", 0), (PROBE_RUN, "cost_usd", -1), (PROBE, "runs", ()),
+    (PROBES, "wrong_probability", 1.1), (PROBES, "plans", 0),
     (PLAN, "mfu", 1.2), (PLAN, "steps", 0), (PLAN, "deadline_probability", 1.1),
 )  # fmt: skip

@@ -19,7 +19,8 @@ def worth(
 ) -> Worth:
     """Return the worth of measuring each choice itself."""
     choices = Choices(np.full(len(variable), fixed), np.array(variable), covariance)
-    return worth_of_measuring(choices, np.tile(covariance, (2, 2)), noise)
+    each = [[position] for position in range(len(variable))]
+    return worth_of_measuring(choices, np.tile(covariance, (2, 2)), noise, each)
 
 
 def shared(sigmas: list[float], correlation: float) -> np.ndarray:
@@ -108,3 +109,12 @@ def test_a_fixed_part_of_the_cost_is_not_regretted() -> None:
     bare, with_fixed = worth([1.0, 1.0], covariance), worth([1.0, 1.0], covariance, fixed=7.0)
     assert with_fixed.regret_before == pytest.approx(bare.regret_before)
     assert with_fixed.saving == pytest.approx(bare.saving)
+
+
+def test_of_errors_that_go_together_two_measurements_say_what_one_does_not() -> None:
+    covariance = shared([0.6, 0.6, 0.6], 0.9)
+    choices = Choices(np.zeros(3), np.array([1.0, 1.1, 1.3]), covariance)
+    sets = [[0], [1], [2], [0, 1], [1, 2]]
+    found = worth_of_measuring(choices, np.tile(covariance, (2, 2)), 0.05, sets)
+    assert found.saving[3] > 2 * found.saving[:3].max()
+    assert found.saving[3] > found.saving[4]

@@ -37,6 +37,6 @@ def test_the_table_has_choosing_now_and_every_probe(engine: Engine) -> None:
     found = what_to_measure(table, select(table, limits).rows, limits, engine)
     shown = probing.probes_table(found)
     assert len(shown) == 1 + len(found.probes)
-    assert shown["Run"].iloc[0] == "Choose now"
-    assert shown["Run"].iloc[1].startswith("5\xa0min on ")
+    assert shown["Measure"].iloc[0] == "Choose now"
+    assert shown["Measure"].iloc[1].startswith("5\xa0min on ")
     assert shown["Worth it"].iloc[1] == "pays"
