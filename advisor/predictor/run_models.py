@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from advisor.core.errors import AdvisorError
-from advisor.core.paths import TABLES_DIR
+from advisor.predictor.model_facts import facts_of_models
 from advisor.predictor.shapes import fill_language_shapes, network_columns
 from advisor.zoo.lookup import find
 
@@ -30,13 +30,6 @@ BERT_POSITIONS: Final = 512
 SAME_FLOPS: Final = 0.1
 
 
-@functools.lru_cache(maxsize=1)
-def model_facts() -> pd.DataFrame:
-    """Published shapes and FLOPs of the networks in the store, by the store's label."""
-    tables = sorted((TABLES_DIR / "profiles").glob("model_facts*.csv"))
-    return pd.concat([pd.read_csv(table) for table in tables]).set_index("model")
-
-
 def is_tuned(profiles: pd.DataFrame) -> pd.Series:
     """Return which runs are benchmark submissions, tuned by hand."""
     return profiles["source"].str.startswith("mlperf")
@@ -44,8 +37,7 @@ def is_tuned(profiles: pd.DataFrame) -> pd.Series:
 
 def model_columns(out: pd.DataFrame, profiles: pd.DataFrame) -> None:
     """Add the columns of `advisor.predictor.jobs.Jobs` that describe the network to `out`."""
-    facts = model_facts().reindex(profiles["model"])
-    facts.index = profiles.index
+    facts = facts_of_models(profiles["model"])
     size = profiles["sample_size"].fillna(facts["reference_size"])
     unpadded = is_tuned(profiles) & (profiles["model"] == "BERT-large")
     size = size.mask(unpadded & (size == BERT_POSITIONS), size / 2)
@@ -66,18 +58,24 @@ def model_columns(out: pd.DataFrame, profiles: pd.DataFrame) -> None:
     out["is_causal"] = profiles["family"].isin(["language", "moe"]).astype(float)
     scale = (size / facts["reference_size"]).pow(2).where(facts["reference_size"] > 0, 1.0)
     stated = profiles["forward_flops_per_sample"].fillna(facts["forward_gmacs"] * 2e9 * scale)
-    _image_columns(out, stated.where(~use_shape), params, facts["activation_melements"] * scale)
+    depth = profiles["layers"].fillna(facts["layers"])
+    outputs = facts["activation_melements"] * scale
+    _image_columns(out, stated.where(~use_shape), params, depth, outputs)
     _zoo_columns(out, profiles["model"].where(~profiles["family"].isin(TEXT)), size, scale)
 
 
 def _image_columns(
-    out: pd.DataFrame, flops: pd.Series, params: pd.Series, outputs_mega: pd.Series
+    out: pd.DataFrame,
+    flops: pd.Series,
+    params: pd.Series,
+    depth: pd.Series,
+    outputs_mega: pd.Series,
 ) -> None:
     """Fill the columns of networks that are known by their FLOPs [per sample]."""
     out["forward_flops_per_sample"] = out["forward_flops_per_sample"].fillna(flops)
     out["params"] = out["params"].fillna(params).fillna(flops / 2e3)
     out["active_params"] = out["active_params"].fillna(out["params"])
-    out["layers"] = out["layers"].fillna(_depth_guess(flops))
+    out["layers"] = out["layers"].fillna(depth).fillna(_depth_guess(flops))
     out["tokens_per_sample"] = out["tokens_per_sample"].fillna(1.0)
     usual = ACTIVATION_COEFFICIENT * (flops / 2e9) ** ACTIVATION_EXPONENT
     kept = (outputs_mega * 1e6).fillna(usual) * KEPT_PER_CONVOLUTION_OUTPUT

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from advisor.core.paths import TABLES_DIR
-from advisor.predictor.run_models import model_facts
+from advisor.predictor.model_facts import model_facts
 from advisor.predictor.runs import FAMILY_CODES
 
 PERMISSIVE = {"Apache-2.0", "MIT", "MIT-0", "BSD-3-Clause"}
