@@ -8,7 +8,9 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from advisor.advice.plan_runs import run_of_plan
 from advisor.advice.saved import outcomes
+from advisor.catalog import load
 from advisor.cli import stored_tables, values
 from advisor.core.errors import InvalidInputError
 from advisor.core.units import data_size, hours, interval, number
@@ -46,6 +48,9 @@ def add_commands(actions: Any) -> None:
             action.add_argument(
                 "--cost-usd", type=values.count("--cost-usd"), metavar="USD", help="the bill"
             )
+            action.add_argument("--trace", type=Path, metavar="FILE",
+                                help="a trace or log of the run: its step is compared and "
+                                "kept")  # fmt: skip
             action.add_argument("--note", default="", metavar="TEXT")
         _add_json(action)
     undo = what.add_parser("undo", help="take back an edit")
@@ -105,9 +110,11 @@ def finish_plan(options: argparse.Namespace) -> int:
     """Record what a run of a plan took."""
     with Store.open() as store:
         plan = _found(store, options.id)
+        profile = run_of_plan(options.trace, plan, load()) if options.trace else None
         run = store.finish_plan(
-            plan.id, hours=options.hours, cost_usd=options.cost_usd, note=options.note
-        )
+            plan.id, hours=options.hours, cost_usd=options.cost_usd, profile=profile,
+            note=options.note,
+        )  # fmt: skip
         edit = store.edits(run.id, most=1)[0]
     said = [_against(outcome) for outcome in outcomes(plan, run)]
     return _said(options, f"Recorded for “{plan.name}”: {'; '.join(said)}.", edit)

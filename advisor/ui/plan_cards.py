@@ -111,10 +111,12 @@ def _finish(saved: SavedPlan) -> None:
                         placeholder="not recorded")  # fmt: skip
         st.number_input("Bill, USD", min_value=0.0, step=10.0, value=None, format="%g",
                         key=f"cost_{place}", placeholder="not recorded")  # fmt: skip
+        st.file_uploader("Trace or log of it", key=f"file_{place}", help="Its step is compared "
+                         "with the prediction, and calibrates your next answers.")  # fmt: skip
         st.text_area("Note", key=f"note_{place}", max_chars=2000, height=68)
         st.form_submit_button("Record", type="primary", on_click=plan_edits.finish,
                               args=(place, saved.id, f"hours_{place}", f"cost_{place}",
-                                    f"note_{place}"))  # fmt: skip
+                                    f"note_{place}", f"file_{place}"))  # fmt: skip
         plan_edits.show_problem(place)
 
 

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
+from advisor.advice.plan_runs import run_of_plan
+from advisor.catalog import load
 from advisor.core.errors import AdvisorError, InvalidInputError, UnknownNameError
 from advisor.store import Store
 from advisor.ui import notices
 from advisor.ui.text import plain
+from advisor.ui.uploads import file_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,19 +74,25 @@ def delete(place: str, plan_id: str) -> None:
     _do(place, act)
 
 
-def finish(place: str, plan_id: str, hours: str, cost: str, note: str) -> None:
-    """Record a run of a plan as the fields say (a callback)."""
+def finish(place: str, plan_id: str, hours: str, cost: str, note: str, file: str) -> None:
+    """Record a run of a plan as the fields and the file of the run say (a callback)."""
 
     def act(store: Store) -> Told:
         took_h, paid_usd = st.session_state[hours], st.session_state[cost]
-        if took_h is None and paid_usd is None:
+        given = st.session_state.get(file)
+        if took_h is None and paid_usd is None and given is None:
             raise InvalidInputError(
-                "nothing is filled in.", todo="Give the hours, the bill, or both."
+                "nothing is filled in.", todo="Give the hours, the bill, a trace or log, or all."
             )
+        profile = None
+        if given is not None:
+            saved = store.plan(plan_id)
+            profile = run_of_plan(given, saved, load(), name=file_name(given.name))
         run = store.finish_plan(
             plan_id,
             hours=took_h,
             cost_usd=paid_usd,
+            profile=profile,
             note=str(st.session_state[note] or "").strip(),
         )
         return Told("The run is recorded.", store.edits(run.id, most=1)[0].id)

@@ -64,7 +64,7 @@ def read_upload(
     progress : callable, optional
         Called with the bytes read so far and all of them.
     """
-    shown = re.split(r"[\\/]", name)[-1][-LONGEST_NAME:] or "file"
+    shown = file_name(name)
     try:
         traces = read_all(file, shown, progress=progress)
     except TraceError as error:
@@ -72,6 +72,15 @@ def read_upload(
     if len(traces) > 1:
         return Upload(order, shown, traces)
     return Upload(order, shown, traces, diagnose(traces[0]), guess(traces[0]))
+
+
+def file_name(name: str) -> str:
+    r"""Return the last part of a name that a browser gives.
+
+    >>> file_name("C:\\\\logs\\\\run.log")
+    'run.log'
+    """
+    return re.split(r"[\\/]", name)[-1][-LONGEST_NAME:] or "file"
 
 
 def uploads() -> list[Upload]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from command_line import run_fixture  # noqa: F401 - a fixture
 
+from advisor import zoo
 from advisor.store import Store
 from advisor.testing.store_plans import INPUTS, WORKLOAD, measured, plan
 
@@ -104,6 +105,25 @@ def test_a_run_is_recorded_beside_its_plan_and_taken_back(
     assert edit["action"] == "finish_plan"
     run("plans", "undo", str(edit["id"]))
     assert len(run("plans", "--json").json[0]["finished"]) == 3
+
+
+def test_a_log_of_the_run_is_compared_and_kept(run: Callable[..., Ran], tmp_path: Path) -> None:
+    job = zoo.build_workload(zoo.get("gpt2"), steps=1000, sample_size=1024, global_batch=64)
+    with Store.open() as store:
+        key = store.save_plan(plan(), job, name="gpt").id
+    file = tmp_path / "train.log"
+    line = " iteration {}/ 9 | elapsed time per iteration (ms): 9400.0 | global batch size: {} |\n"
+    file.write_text("".join(line.format(i, 64) for i in range(1, 6)))
+    ran = run("plans", "finish", key, "--trace", str(file))
+    assert (ran.code, ran.err) == (0, "")
+    assert "9.40 s, outside the interval" in ran.out
+    with Store.open() as store:
+        assert store.count(origin="user") == 1
+        assert store.plan(key).finished[0].step_time_s == pytest.approx(9.4)
+    file.write_text("".join(line.format(i, 32) for i in range(1, 6)))
+    refused = run("plans", "finish", key, "--trace", str(file))
+    assert refused.code == 2
+    assert "not of the plan: its global batch is 32" in refused.err
 
 
 @pytest.mark.parametrize(

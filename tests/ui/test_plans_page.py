@@ -175,7 +175,7 @@ def test_a_run_of_nothing_is_refused() -> None:
     keep()
     test = open_page("plans")
     button(test, "Record").click().run()
-    assert "Give the hours, the bill, or both" in text_of(test)
+    assert "Give the hours, the bill, a trace or log" in text_of(test)
     assert stored()[0].finished == ()
 
 

@@ -38,5 +38,5 @@ def test_the_table_has_choosing_now_and_every_probe(engine: Engine) -> None:
     shown = probing.probes_table(found)
     assert len(shown) == 1 + len(found.probes)
     assert shown["Measure"].iloc[0] == "Choose now"
-    assert shown["Measure"].iloc[1].startswith("5\xa0min on ")
+    assert "\xa0min on " in shown["Measure"].iloc[1]
     assert shown["Worth it"].iloc[1] == "pays"
