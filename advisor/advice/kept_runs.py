@@ -22,6 +22,7 @@ _WHY: Final = {
     "superseded": "was corrected; the corrected run has another key",
     "deleted": "was deleted",
 }
+_GONE: Final = "was changed a moment ago"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,10 @@ def kept_runs(store: Store, keys: Sequence[str]) -> KeptRuns:
         left_out = f"{len(distinct) - MOST_KEYS:,} more"
         unknown.append((left_out, f"are left out: at most {MOST_KEYS} runs calibrate an answer"))
     runs = {run.content_hash: run for run in store.measured_runs(content_hash=found)}
-    return KeptRuns(tuple(runs[whole] for whole in dict.fromkeys(found)), tuple(unknown))
+    # Another page may have deleted or corrected one since its state was read.
+    unknown += [(gone[:KEY_LETTERS], _GONE) for gone in dict.fromkeys(found) if gone not in runs]
+    kept = tuple(runs[whole] for whole in dict.fromkeys(found) if whole in runs)
+    return KeptRuns(kept, tuple(unknown))
 
 
 def keys_to_offer(store: Store, model: str) -> list[str]:

@@ -18,7 +18,7 @@ from advisor.ui.theme import MARKET_TITLES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from advisor.domain import Plan
+    from advisor.domain import Interruptions, Plan
     from advisor.domain.advice import Pick
 
 ICONS: Final = {
@@ -115,10 +115,15 @@ def badges(plan: Plan) -> str:
 
 def spot_badge(plan: Plan) -> str:
     """Return the chance to be interrupted; orange where nothing is known, empty on demand."""
-    if plan.interruptions is None:
+    return interruption_badge(plan.interruptions)
+
+
+def interruption_badge(interruptions: Interruptions | None) -> str:
+    """Return the badge of what is known of interruptions, empty where there are none."""
+    if interruptions is None:
         return ""
-    words = chance_words(plan.interruptions)
-    if not plan.interruptions.known:
+    words = chance_words(interruptions)
+    if not interruptions.known:
         return f":orange-badge[:material/power_off: {words}]"
     return f":gray-badge[:material/power_off: {words}]"
 

@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from advisor.advice.saved import Outcome, outcomes
+from advisor.core.errors import InvalidInputError
 from advisor.core.units import NBSP, hours, interval, number, usd
 from advisor.ui import basket, plan_edits
 from advisor.ui.address import Address, address_of, restore
-from advisor.ui.cards import BASIS_BADGES
+from advisor.ui.cards import BASIS_BADGES, interruption_badge
 from advisor.ui.plan_changes import show_changes, words_of
 from advisor.ui.state import inputs_of
 from advisor.ui.text import plain
 from advisor.ui.theme import MARKET_TITLES
 
 if TYPE_CHECKING:
-    from advisor.domain import Estimate
+    from advisor.domain import Estimate, Interruptions
     from advisor.store import FinishedRun, SavedPlan
     from advisor.ui.state import Inputs
 
@@ -134,24 +135,35 @@ def _edit(saved: SavedPlan) -> None:
 
 def _prediction(saved: SavedPlan) -> None:
     cost, time = saved.cost_usd, saved.hours
+    spot = _interruptions(saved)
+    bound = "" if spot is None or spot.known else "≥ "
     with st.grid(4, min_column_width=128, gap="small"):
         st.markdown(
             f"**{plain(saved.machines)}**  \n"
             f":small[:gray[{plain(saved.cloud)} {plain(saved.region)} · "
             f"{MARKET_TITLES[saved.market]}]]"
         )
-        st.metric("Cost, 90 %", usd(cost.value), interval(number(cost.low), number(cost.high)),
+        st.metric("Cost, 90 %", f"{bound}{usd(cost.value)}",
+                  interval(number(cost.low), number(cost.high)),
                   delta_color="off", delta_arrow="off")  # fmt: skip
         bounds = interval(*(hours(v, like=time.value) for v in (time.low, time.high)))
-        st.metric("Time, 90 %", f"{hours(time.value)}{NBSP}h", bounds,
+        st.metric("Time, 90 %", f"{bound}{hours(time.value)}{NBSP}h", bounds,
                   delta_color="off", delta_arrow="off")  # fmt: skip
         st.metric("Price of a machine", f"{usd(saved.usd_per_h)}/h",
                   str(saved.price_as_of or "not dated"), delta_color="off", delta_arrow="off",
                   )  # fmt: skip
     st.markdown(
-        f"{BASIS_BADGES[cost.basis]} "
+        f"{BASIS_BADGES[cost.basis]} {interruption_badge(spot)} "
         f":gray-badge[:material/calendar_today: Saved {saved.created_at:%Y-%m-%d %H:%M} UTC]"
     )
+
+
+def _interruptions(saved: SavedPlan) -> Interruptions | None:
+    """Return what was known of interruptions; None where the plan cannot be read any more."""
+    try:
+        return saved.plan.interruptions
+    except InvalidInputError:
+        return None
 
 
 def _run(saved: SavedPlan, run: FinishedRun) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import pytest
 
 from advisor.advice.kept_runs import (
@@ -89,3 +91,22 @@ def test_runs_of_the_same_model_are_offered_first_under_any_spelling(store: Stor
     assert keys[0] == key_of(run())
     assert len(keys) == 3
     assert all(len(key) == KEY_LETTERS for key in keys)
+
+
+def test_a_run_that_is_deleted_between_two_reads_is_said_to_be_gone(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stays, goes = run(step_time_s=0.1), run(step_time_s=0.2)
+    store.add([stays, goes])
+    read = store.profiles
+
+    def and_then_deleted(**wanted: Any) -> pd.DataFrame:
+        found = read(**wanted)
+        monkeypatch.undo()
+        store.delete_profile(goes.content_hash)
+        return found
+
+    monkeypatch.setattr(store, "profiles", and_then_deleted)
+    found = kept_runs(store, [key_of(goes), key_of(stays)])
+    assert found.profiles == (stays,)
+    assert found.unknown == ((key_of(goes), "was changed a moment ago"),)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from advisor.catalog import Catalog, load, stamp
 from advisor.catalog.discounts import discounted
 from advisor.catalog.own import CREDITS, DISCOUNTS, MACHINES, remove
+from advisor.catalog.own import files as own_files
 from advisor.catalog.provider import PriceProvider
 from advisor.catalog.providers.own import OwnProvider
 from advisor.core.errors import CatalogError
@@ -169,3 +170,19 @@ def test_tables_of_a_snapshot_alone_have_no_terms() -> None:
     fields = {field.name for field in dataclasses.fields(snapshot().tables)}
     assert {"discounts", "credits"} <= fields
     assert not len(snapshot().tables.discounts)
+
+
+def test_a_list_that_is_taken_away_while_it_is_read_was_written_today(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    write(MACHINES, machines_csv(LAB))
+    read = own_files.content_of
+
+    def and_then_removed(table: own_files.OwnTable) -> bytes | None:
+        content = read(table)
+        own_files.path_of(table).unlink(missing_ok=True)
+        return content
+
+    monkeypatch.setattr(own_files, "content_of", and_then_removed)
+    offers = OwnProvider().fetch().offers
+    assert offers["as_of"].dt.date.iloc[0] <= dt.datetime.now(tz=dt.UTC).date()

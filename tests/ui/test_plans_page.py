@@ -14,7 +14,7 @@ from ui_apps import button, open_page, text_of
 
 from advisor.advice.job_line import parse_job
 from advisor.advice.saved import Outcome
-from advisor.domain import Estimate, Plan
+from advisor.domain import Estimate, Interruptions, Plan
 from advisor.store import SavedPlan, Store, schema
 from advisor.ui.plan_cards import run_words
 from advisor.ui.state import DEFAULT_JOB
@@ -169,6 +169,16 @@ def test_a_run_is_recorded_shown_beside_the_prediction_and_taken_back() -> None:
     button(test, "Take back").click().run()
     assert "× predicted" not in text_of(test)
     assert stored()[0].finished == ()
+
+
+def test_a_plan_of_which_no_interruption_is_known_shows_bounds_from_below() -> None:
+    unknown = Interruptions(basis="no interruption data for this market")
+    keep(plan().model_copy(update={"interruptions": unknown}))
+    test = open_page("plans")
+    assert "Interruptions not known" in text_of(test)
+    shown = {metric.label: metric.value for metric in test.metric}
+    assert shown["Cost, 90 %"].startswith("≥ ")
+    assert shown["Time, 90 %"].startswith("≥ ")
 
 
 def test_a_run_of_nothing_is_refused() -> None:

@@ -46,12 +46,13 @@ class OwnProvider:
         content = {name: files.content_of(table) for name, table in TABLES.items()}
         rows = {name: _rows(table, content[name]) for name, table in TABLES.items()}
         machines = _frame(MACHINES, rows["machines"])
-        dated = "" if content["machines"] is None else str(_file_date())
+        written = _file_date()
+        dated = "" if content["machines"] is None else str(written)
         text = "\0".join(f"{name}={content[name]!r}" for name in TABLES) + dated
         return CatalogTables(
             accelerators=known().accelerators.loc[machines["accelerator"].unique()],
             machines=_machines(machines),
-            offers=_offers(machines),
+            offers=_offers(machines, written),
             hash=hashlib.sha256(text.encode()).hexdigest()[:16],
             aliases=pd.DataFrame(columns=["alias", "name"]),
             discounts=_frame(DISCOUNTS, rows["discounts"]),
@@ -73,8 +74,14 @@ def _frame(table: OwnTable, rows: list[Row]) -> pd.DataFrame:
 
 
 def _file_date() -> dt.date:
-    """Return the day on which the list of machines was last written."""
-    written = files.path_of(MACHINES).stat().st_mtime
+    """Return the day on which the list of machines was last written, today where there is none.
+
+    It can be taken away between two looks at it.
+    """
+    try:
+        written = files.path_of(MACHINES).stat().st_mtime
+    except OSError:
+        return dt.datetime.now(tz=dt.UTC).date()
     return dt.datetime.fromtimestamp(written, tz=dt.UTC).date()
 
 
@@ -104,8 +111,8 @@ def _machines(rows: pd.DataFrame) -> pd.DataFrame:
     ).astype({"source": "category"})
 
 
-def _offers(rows: pd.DataFrame) -> pd.DataFrame:
-    as_of = rows["as_of"].fillna(_file_date()) if len(rows) else rows["as_of"]
+def _offers(rows: pd.DataFrame, written: dt.date) -> pd.DataFrame:
+    as_of = rows["as_of"].fillna(written) if len(rows) else rows["as_of"]
     return pd.DataFrame(
         {
             "cloud": OWN_CLOUD,
