@@ -178,12 +178,22 @@ def _step(plan: Plan) -> None:
     with st.container(border=True, gap="xsmall"):
         bounds = interval(number(step.low), number(step.high))
         _panel("One step", duration(step.value), f"{bounds} s", step_bar(parts))
-        correction = 100 * (parts.correction - 1)
         st.markdown(
             f":small[:gray[{plan.steps:,} steps × {duration(step.value)} = {hours(training)}{NBSP}h"
-            f" of training. Measured runs bend the physics by {correction:+.0f}{NBSP}%, contained "
-            "in every part.]]"
+            f" of training. {correction_words(plan)}]]"
         )
+
+
+def correction_words(plan: Plan) -> str:
+    """Return by how much measured runs bend the physics, and the user's own runs beside them."""
+    own = 1.0 if plan.calibrated is None else plan.calibrated.factor
+    learned = plan.parts.correction / own
+    said = f"Measured runs bend the physics by a factor of {number(learned)}"
+    if plan.calibrated is not None:
+        runs = plan.calibrated.runs
+        by = "one of your runs" if runs == 1 else f"{runs:,} of your runs"
+        said += f", {by} ({plan.calibrated.likeness}) by {number(own)} more"
+    return f"{said}, contained in every part; the nearest of them stand below with their distance."
 
 
 def _memory(plan: Plan) -> None:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
-from advisor.advice.probe_words import advice_words, now_words, runs_words
+from advisor.advice.probe_words import advice_words, now_words
 from advisor.advice.probes import what_to_measure
 from advisor.core.units import duration, percent, usd
 from advisor.ui.text import plain
+from advisor.ui.theme import MARKET_TITLES
 
 if TYPE_CHECKING:
-    from advisor.domain import Probes
+    from advisor.domain import ProbeRun, Probes
     from advisor.ui.answer import Answer
 
 
@@ -42,18 +43,26 @@ def show_probes(answer: Answer) -> None:
 
 
 def probes_table(found: Probes) -> pd.DataFrame:
-    """Return what is shown of probes, choosing now first; cells are markdown."""
+    """Return what is shown of probes, choosing now first; cells are markdown.
+
+    Whether a probe pays stands there only where one does not.
+    """
     now = ("Choose now", "", "", percent(found.wrong_probability), usd(found.regret_usd), "")
     then = [
         (
-            runs_words(probe),
+            " and ".join(f"{run.cluster}, {_market(run)}" for run in probe.runs),
             usd(probe.cost_usd),
             duration(probe.wait_s),
             percent(probe.wrong_probability),
             usd(probe.regret_usd),
-            "pays" if probe.pays else "does not pay",
+            "" if probe.pays else "does not pay",
         )
         for probe in found.probes
     ]
-    columns = ["Measure", "Price", "Starts in", "Wrong choice", "Loss", "Worth it"]
-    return pd.DataFrame([[plain(cell) for cell in row] for row in (now, *then)], columns=columns)
+    cells = [[plain(cell) for cell in row] for row in (now, *then)]
+    shown = pd.DataFrame(cells, columns=["Measure", "Price", "Starts in", "Wrong", "Loss", " "])
+    return shown if shown[" "].any() else shown.drop(columns=" ")
+
+
+def _market(run: ProbeRun) -> str:
+    return MARKET_TITLES[run.offer.market].lower()

@@ -41,6 +41,8 @@ def test_the_runs_of_the_address_are_named_and_their_predictions_are_calibrated(
     assert "ResNet\\-50 on 1 × V100\\-16GB" in said or "ResNet-50 on 1 × V100-16GB" in said
     assert "Before" in said
     assert "by one of your runs (same job)" in said.replace("\\", "")
+    assert "Measured runs bend the physics by a factor of " in said
+    assert ", one of your runs (same job) by " in said
     assert ":blue-badge[:material/tune: Calibrated]" in said
 
 
