@@ -24,8 +24,8 @@ CONTEXT_BYTES: Final = 1.3 * GB
 BUCKET_BYTES: Final = 0.5 * GB
 # The allocator loses a share of what it hands out; 1 to 6 % are reported with large blocks.
 FRAGMENTATION: Final = 0.04
-# Where the model is cut it reserves more than is allocated, states included: 17, 17 and 8 % in the
-# logs of three runs of Megatron-LM (bigscience-workshop/bigscience); and every further group has
+# Where Megatron-LM cuts the model it reserves more than is allocated, states included: 17, 17 and
+# 8 % in the logs of three runs (bigscience-workshop/bigscience); and every further group has
 # communicators of its own, 1 GB in the reserve of Sailor's simulator (eth-easl/sailor).
 CUT_FRAGMENTATION: Final = 0.12
 GROUP_BYTES: Final = 1.0 * GB
@@ -94,10 +94,12 @@ def memory_columns(jobs: Jobs) -> MemoryColumns:
     states = states / np.where(jobs.zero_stage >= 1, shards, 1.0)
     dynamic = gradients + activations + gathered
     lost = np.where(
-        is_cut(jobs), CUT_FRAGMENTATION * (dynamic + weights + states), FRAGMENTATION * dynamic
+        _as_megatron(jobs),
+        CUT_FRAGMENTATION * (dynamic + weights + states),
+        FRAGMENTATION * dynamic,
     )
     buckets = np.where(jobs.data_parallel * jobs.tensor_parallel > 1, BUCKET_BYTES, 0.0)
-    groups = np.where(is_cut(jobs), GROUP_BYTES, 0.0)
+    groups = np.where(_as_megatron(jobs), GROUP_BYTES, 0.0)
     return MemoryColumns(
         parameters_bytes=np.asarray(weights),
         gradients_bytes=np.asarray(gradients),
@@ -114,10 +116,15 @@ def is_cut(jobs: Jobs) -> np.ndarray:
     return np.asarray(jobs.tensor_parallel * jobs.pipeline_parallel > 1)
 
 
+def _as_megatron(jobs: Jobs) -> np.ndarray:
+    """Return which layouts are those of Megatron-LM: cut, and nothing but the states sharded."""
+    return np.asarray(is_cut(jobs) & (jobs.zero_stage <= 1))
+
+
 def _gradient_width(jobs: Jobs) -> FloatArray:
     """Return the bytes of one gradient: wider where Megatron-LM accumulates them."""
     mixed = jobs.bytes_per_element < FULL_PRECISION_BYTES
-    wide = is_cut(jobs) & mixed & (jobs.zero_stage <= 1)
+    wide = _as_megatron(jobs) & mixed
     return np.asarray(np.where(wide, FLOAT_GRADIENT_BYTES, jobs.bytes_per_element))
 
 
