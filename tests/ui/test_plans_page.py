@@ -181,6 +181,24 @@ def test_a_plan_of_which_no_interruption_is_known_shows_bounds_from_below() -> N
     assert shown["Time, 90 %"].startswith("≥ ")
 
 
+def test_a_log_of_the_run_is_read_compared_and_kept() -> None:
+    keep(plan(hours=20.0))
+    line = " iteration {}/ 9 | elapsed time per iteration (ms): 79200.0 | global batch size: {} |\n"
+    test = open_page("plans")
+    log = "".join(line.format(i, 32) for i in range(1, 6)).encode()
+    test.file_uploader[0].set_value([("train.log", log, "text/plain")])
+    button(test, "Record").click().run()
+    assert "not of the plan: its global batch is 32" in text_of(test).replace("\\", "")
+    assert stored()[0].finished == ()
+    log = "".join(line.format(i, 1024) for i in range(1, 6)).encode()
+    test.file_uploader[0].set_value([("train.log", log, "text/plain")])
+    button(test, "Record").click().run()
+    assert "1.10 × predicted" in text_of(test)
+    assert stored()[0].finished[0].step_time_s == pytest.approx(79.2)
+    with Store.open() as store:
+        assert store.count(origin="user") == 1
+
+
 def test_a_run_of_nothing_is_refused() -> None:
     keep()
     test = open_page("plans")
