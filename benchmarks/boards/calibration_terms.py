@@ -15,8 +15,8 @@ from advisor.predictor.term_calibration import TermCalibration
 from benchmarks.boards.dtfm import read as read_dtfm
 from benchmarks.boards.dtfm_cells import Constants, read_cells, terms
 from benchmarks.boards.registry import BOARDS
-from benchmarks.boards.sailor import Table, read
 from benchmarks.boards.sailor_sheets import sheet_terms
+from benchmarks.boards.sailor_table import Table, read
 from benchmarks.boards.scoring import HeldOut, Scored
 from benchmarks.report import Row, at_most, below
 

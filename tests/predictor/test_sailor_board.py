@@ -10,10 +10,11 @@ import pandas as pd
 import pytest
 
 from advisor.catalog import load
-from benchmarks.boards.sailor import Table, leave_one_out, sailor
+from benchmarks.boards.sailor import leave_one_out, sailor
 from benchmarks.boards.sailor_inputs import LayerTables
 from benchmarks.boards.sailor_plans import Pipeline, Plan, memory_terms, time_terms
 from benchmarks.boards.sailor_sheets import SheetTables, sheet_terms
+from benchmarks.boards.sailor_table import Table
 
 FORWARD, BACKWARD = 0.01, 0.02
 GPU, OTHER = "GH-96", "RTX-3090"
