@@ -58,3 +58,23 @@ def test_facts_keep_the_index_of_their_labels() -> None:
     labels = pd.Series(["mnasnet1_0", "unheard of", "mnasnet1_0"], index=[5, 2, 9])
     assert facts_of_models(labels)["layers"].index.tolist() == [5, 2, 9]
     assert facts_of_models(labels)["layers"].fillna(0).tolist() == [53, 0, 53]
+
+
+def test_the_scores_of_a_diffusion_network_are_kept_apart_from_its_activations() -> None:
+    run = CONVNET | {"model": "Stable Diffusion v2", "family": "diffusion", "sample_size": 512.0}
+    network = get("stable-diffusion-2").model(512)
+    for name in ("activation_elements_per_sample", "attention_elements_per_sample"):
+        assert one(name, **run) == pytest.approx(getattr(network, name))
+
+
+def test_a_detector_works_as_hard_as_its_backbone_and_heads() -> None:
+    gmacs = {
+        name: fact(f"{name}_FPN_3x", "forward_gmacs")
+        for name in (
+            "faster_rcnn_R_50",
+            "mask_rcnn_R_50",
+            "mask_rcnn_R_101",
+            "mask_rcnn_X_101_32x8d",
+        )
+    }
+    assert list(gmacs.values()) == sorted(gmacs.values())
