@@ -39,7 +39,7 @@ COST_SPREAD: Final = (0.15, 0.5, 0.7, 0.7, 0.7, 0.7, 0.7)
 GPT_TOKEN_BYTES: Final = 4e6
 ROW_SPREAD: Final = 0.12
 FITTED_BATCHES: Final = (1, 2, 4, 8, 16)  # neighbours tell little new
-LEARNED_BATCHES: Final = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
+LEARNED_BATCHES: Final = (1, 2, 4, 8, 16, 32)
 ROWS_OF_A_CELL: Final = 12
 
 SIZE: Final = {"log_width": 0.5, "log_tokens": 0.7}
