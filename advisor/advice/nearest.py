@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from advisor.predictor.arrays import FloatArray
-from advisor.predictor.features import feature_matrix
 from advisor.predictor.training import training_table
 from advisor.store import Store
 
@@ -42,7 +41,7 @@ class Measured:
         runs = profiles.iloc[table.rows][list(COLUMNS)].reset_index(drop=True)
         point = engine.predictor.model.point
         predicted = point.predict(table.jobs)[0].total_s
-        features = feature_matrix(table.jobs, point.baseline(table.jobs))
+        features = point.features(table.jobs)
         return cls(
             runs=runs.assign(measured_s=table.step_s, predicted_s=predicted),
             points=point.correction.scaler_.transform(features),
@@ -58,7 +57,7 @@ class Measured:
         """
         point = engine.predictor.model.point
         job = best.jobs.take(np.array([entry]))
-        features = feature_matrix(job, point.baseline(job))
+        features = point.features(job)
         place = point.correction.scaler_.transform(features)
         distance = np.linalg.norm(self.points - place, axis=1) / point.correction.gap_
         ranked = self.runs.assign(distance=distance).sort_values("distance", kind="stable")

@@ -18,12 +18,15 @@ FEATURES: Final = (
     "log_accumulation", "log_global_batch", "tensor_parallel", "pipeline_parallel", "zero_stage",
     "recompute_share", "parameter_servers", "backward_ratio", "compute_share",
     "communication_share", "overhead_share", "precision", "hardware_year", "year", "family",
-    "stack", "log_step", "log_flops_per_param",
+    "stack", "log_step", "log_flops_per_param", "log_data_parallel", "framework_effect",
 )  # fmt: skip
 
 
-def feature_matrix(jobs: Jobs, parts: StepColumns) -> FloatArray:
-    """Return the features of every job, shape (jobs, features), all finite."""
+def feature_matrix(jobs: Jobs, parts: StepColumns, framework_effect: FloatArray) -> FloatArray:
+    """Return the features of every job, shape (jobs, features), all finite.
+
+    `parts` are the physics' own, `framework_effect` is of `FrameworkEffects`.
+    """
     work = micro_batch_work(jobs)
     total = parts.total_s
     log = np.log
@@ -40,6 +43,7 @@ def feature_matrix(jobs: Jobs, parts: StepColumns) -> FloatArray:
         jobs.backward_ratio, parts.compute_s / total, parts.exposed_communication_s / total,
         parts.overhead_s / total, jobs.precision_code, jobs.hardware_year, jobs.year,
         jobs.family_code, jobs.stack_code, log(total),
-        log(jobs.forward_flops_per_sample / jobs.params),
+        log(jobs.forward_flops_per_sample / jobs.params), log(jobs.data_parallel),
+        framework_effect,
     ]  # fmt: skip
     return np.column_stack(columns)

@@ -67,6 +67,7 @@ class Jobs:
     family_code: FloatArray
     precision_code: FloatArray
     stack_code: FloatArray
+    framework_code: FloatArray
     year: FloatArray
 
     def __len__(self) -> int:

@@ -10,6 +10,7 @@ import pandas as pd
 
 from advisor.domain import Profile
 from advisor.predictor.arrays import FloatArray
+from advisor.predictor.frameworks import UNNAMED
 from advisor.predictor.hardware import NEWEST_STACK_YEAR, facts_of
 from advisor.predictor.jobs import Jobs
 from advisor.predictor.runs import STACK_CODES, resolve_runs
@@ -59,6 +60,8 @@ def own_runs_table(
     runs = resolve_runs(frame, facts_of(catalog, frame["accelerator"]))
     unknown = runs["stack_code"] == STACK_CODES["other"]
     runs["stack_code"] = runs["stack_code"].mask(unknown, frame["family"].map(usual_stack))
+    # What a framework of this name did for others is not the user's: own runs say it themselves.
+    runs["framework_code"] = UNNAMED
     step = frame["step_time_s"].to_numpy(float)
     plausible = plausible_runs(runs, step, frame["accelerators"].to_numpy(float))
     reason = runs["reason"].mask((runs["reason"] == "") & ~plausible, IMPLAUSIBLE).tolist()

@@ -11,6 +11,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from advisor.predictor.frameworks import framework_codes
 from advisor.predictor.hardware import (
     FUSED_ATTENTION_SINCE,
     PRECISION_ORDER,
@@ -146,6 +147,8 @@ def _context_columns(out: pd.DataFrame, profiles: pd.DataFrame) -> None:
         STACK_CODES["other"],
     )
     out["stack_code"] = np.where(is_tuned(profiles), STACK_CODES["tuned"], stack)
+    # Submissions name the container that they came in, tuned are they all.
+    out["framework_code"] = framework_codes(profiles["framework"].mask(is_tuned(profiles), "tuned"))
     newest = out["hardware_year"].fillna(2020) + 1
     out["year"] = profiles["year"].astype(float).fillna(newest)
 

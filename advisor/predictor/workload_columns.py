@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from advisor.domain import Family, Optimizer, Precision, Workload
+from advisor.predictor.frameworks import UNNAMED
 from advisor.predictor.hardware import PRECISION_ORDER
 from advisor.predictor.runs import FAMILY_CODES, FROZEN_BACKWARD_RATIO, STACK_CODES
 from advisor.predictor.shapes import network_columns
@@ -41,6 +42,7 @@ def workload_columns(workload: Workload) -> dict[str, float]:
         "family_code": FAMILY_CODES[model.family],
         "precision_code": float(PRECISION_ORDER.index(workload.precision)),
         "stack_code": usual_stack(model.family),
+        "framework_code": UNNAMED,
     }
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 from advisor.core.errors import NoFeasiblePlanError
 from advisor.core.units import DAY_S, HOUR_S
 from advisor.predictor.costs import kind_of_family
+from advisor.predictor.frameworks import TUNED
 from advisor.predictor.hardware import usual_link, usual_network
 from advisor.predictor.preferences import answers_s, scoring_share
 from advisor.predictor.runs import STACK_CODES
@@ -129,7 +130,13 @@ def _step(
 ) -> tuple[float, float]:
     """Return the step of the best layout [s] and the spread of its logarithm."""
     if stack is not None:
-        jobs = replace(shortlist.jobs, stack_code=np.full(len(shortlist.jobs), stack))
+        # What was tuned stands under one name in the store, whichever framework it came in.
+        tuned = np.full(len(shortlist.jobs), TUNED)
+        jobs = replace(
+            shortlist.jobs,
+            stack_code=np.full(len(shortlist.jobs), stack),
+            framework_code=tuned,
+        )
         shortlist = replace(shortlist, jobs=jobs)
     best = best_layouts(shortlist, predictor)
     step = best.prediction.step_s

@@ -30,7 +30,8 @@ BASE: dict[str, Any] = {
     "hardware_year": 2020.0, "fused_attention": 1.0, "data_parallel": 8.0,
     "tensor_parallel": 1.0, "pipeline_parallel": 1.0, "zero_stage": 0.0, "micro_batch": 1.0,
     "accumulation": 1.0, "recompute_share": 0.0, "parameter_servers": 0.0, "family_code": 0.0,
-    "precision_code": 3.0, "stack_code": 0.0, "year": 2023.0,
+    "precision_code": 3.0, "stack_code": 0.0,
+    "framework_code": 0.0, "year": 2023.0,
 }  # fmt: skip
 
 

@@ -61,7 +61,7 @@ def test_tables_can_be_stacked_taken_and_read_from_a_frame() -> None:
 @given(columns=any_job())
 def test_features_are_finite_for_every_job(columns) -> None:
     jobs = Jobs.from_columns(**columns)
-    matrix = feature_matrix(jobs, step_columns(jobs, COSTS))
+    matrix = feature_matrix(jobs, step_columns(jobs, COSTS), np.zeros(1))
     assert matrix.shape == (1, len(FEATURES))
     assert np.isfinite(matrix).all()
 
@@ -69,7 +69,7 @@ def test_features_are_finite_for_every_job(columns) -> None:
 def test_features_stand_under_their_names() -> None:
     jobs = make(tensor_parallel=4.0, data_parallel=2.0)
     parts = step_columns(jobs, COSTS)
-    row = dict(zip(FEATURES, feature_matrix(jobs, parts)[0], strict=True))
+    row = dict(zip(FEATURES, feature_matrix(jobs, parts, np.zeros(1))[0], strict=True))
     assert row["tensor_parallel"] == 4
     assert row["log_devices"] == pytest.approx(np.log(8))
     assert row["log_step"] == pytest.approx(np.log(parts.total_s[0]))
