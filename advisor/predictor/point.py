@@ -66,6 +66,7 @@ class PointModel:
             return parts, np.empty(0), np.empty(0)
         features = self.features(jobs, parts)
         distance = self.correction.distance(features)
-        learned = self.correction.predict(features, distance=distance)
-        factor = np.exp(self.local.replace(jobs, self.frameworks.of(jobs) + learned))
+        trees = self.frameworks.of(jobs) + self.correction.whole(features)
+        learned = self.local.replace(jobs, trees) * self.correction.weight(distance)
+        factor = np.exp(learned)
         return parts.times(factor), factor, distance

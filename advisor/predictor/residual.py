@@ -17,8 +17,6 @@ from advisor.predictor.threads import one_thread
 
 # At this many times the usual gap between training points the correction has faded by half.
 NEAR: Final = 20.0
-# Share of the features that a split of the randomised trees may choose from.
-MOST_FEATURES: Final = 0.4
 
 
 class FadingRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
@@ -32,8 +30,8 @@ class FadingRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     max_iter, learning_rate, max_leaf_nodes, min_samples_leaf, l2_regularization
         As in `sklearn.ensemble.HistGradientBoostingRegressor`.
-    n_estimators : int
-        Trees of `sklearn.ensemble.ExtraTreesRegressor`.
+    n_estimators, max_features
+        As in `sklearn.ensemble.ExtraTreesRegressor`.
     near : float
         Distance, in units of the 95th percentile of gaps between training points, at which the
         correction has faded by half.
@@ -55,6 +53,7 @@ class FadingRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         min_samples_leaf: int = 8,
         l2_regularization: float = 1.0,
         n_estimators: int = 60,
+        max_features: float = 0.4,
         near: float = NEAR,
     ) -> None:
         self.max_iter = max_iter
@@ -63,6 +62,7 @@ class FadingRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.min_samples_leaf = min_samples_leaf
         self.l2_regularization = l2_regularization
         self.n_estimators = n_estimators
+        self.max_features = max_features
         self.near = near
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:  # noqa: N803 - scikit-learn's name
@@ -78,7 +78,7 @@ class FadingRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             random_state=0,
         )
         trees = ExtraTreesRegressor(
-            self.n_estimators, min_samples_leaf=2, max_features=MOST_FEATURES, random_state=0
+            self.n_estimators, min_samples_leaf=2, max_features=self.max_features, random_state=0
         )
         self.scaler_ = StandardScaler().fit(features)
         points = np.unique(self.scaler_.transform(features), axis=0)
@@ -98,10 +98,14 @@ class FadingRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         features = validate_data(self, X, reset=False, dtype=np.float64)
         gaps = self._distance(features) if distance is None else distance
-        return self._whole(features) / (1 + (gaps / self.near) ** 2)
+        return self.whole(features) * self.weight(gaps)
 
-    def _whole(self, features: FloatArray) -> FloatArray:
-        """Return the correction before it fades."""
+    def weight(self, distance: FloatArray) -> FloatArray:
+        """Return the share of a correction that is left at a distance, shape (n,)."""
+        return 1 / (1 + (distance / self.near) ** 2)
+
+    def whole(self, features: FloatArray) -> FloatArray:
+        """Return the correction before it fades, shape (n,)."""
         with one_thread():
             both: FloatArray = (
                 self.boosting_.predict(features) + self.trees_.predict(features)

@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from advisor.predictor.residual import FadingRegressor
 
-FEW = FadingRegressor(max_iter=30)
+FEW = FadingRegressor(max_iter=30, max_features=1.0)
 
 
 @parametrize_with_checks([FadingRegressor(max_iter=10)])
@@ -23,10 +23,6 @@ def fitted() -> FadingRegressor:
     random = np.random.default_rng(0)
     features = random.uniform(-1, 1, (400, 3))
     return clone(FEW).fit(features, np.sin(3 * features[:, 0]) + 0.5)
-
-
-def whole_of(fitted: FadingRegressor, points: np.ndarray) -> np.ndarray:
-    return (fitted.boosting_.predict(points) + fitted.trees_.predict(points)) / 2
 
 
 def test_it_learns_where_there_are_data(fitted) -> None:
@@ -46,7 +42,7 @@ def test_it_fades_to_nothing_far_away(fitted) -> None:
 
 def test_half_is_left_at_the_stated_distance(fitted) -> None:
     point = np.array([[2.0, 0.0, 0.0]])
-    whole = whole_of(fitted, point)
+    whole = fitted.whole(point)
     assert fitted.predict(point, distance=np.array([fitted.near])) == pytest.approx(whole / 2)
     assert fitted.predict(point, distance=np.zeros(1)) == pytest.approx(whole)
 
@@ -83,7 +79,7 @@ def test_it_must_be_fitted_first() -> None:
 def test_the_correction_is_never_larger_than_what_was_learned(fitted) -> None:
     random = np.random.default_rng(5)
     points = random.normal(size=(2000, 3)) * 10 ** random.uniform(-3, 6, (2000, 1))
-    assert (np.abs(fitted.predict(points)) <= np.abs(whole_of(fitted, points))).all()
+    assert (np.abs(fitted.predict(points)) <= np.abs(fitted.whole(points))).all()
 
 
 def test_two_fits_are_equal_to_the_last_bit() -> None:

@@ -125,7 +125,8 @@ def test_networks_of_the_zoo_are_described_as_the_users_own(label, family, name,
         get(name), steps=10, sample_size=size, global_batch=256, precision=precision
     )
     for column, value in workload_columns(workload).items():
-        assert run[column] == pytest.approx(value), column
+        if column != "framework_code":  # a user's job names none that somebody else has measured
+            assert run[column] == pytest.approx(value), column
 
 
 def test_a_namesake_with_other_flops_is_not_taken_for_the_network_of_the_zoo() -> None:
