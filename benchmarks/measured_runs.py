@@ -33,7 +33,12 @@ SOURCE_YEARS: Final = {
 
 
 def read_measured_runs(path: Path) -> pd.DataFrame:
-    """Return the rows of `path` that state a speed, with the store's column names.
+    """Return the rows of a file that state a speed, as `measured_runs` does."""
+    return measured_runs(pd.read_csv(path, low_memory=False))
+
+
+def measured_runs(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of a table that state a speed, with the store's column names.
 
     Returns
     -------
@@ -42,8 +47,7 @@ def read_measured_runs(path: Path) -> pd.DataFrame:
         (the table's own family) and ``row`` (index in the file). ``step_time_s`` is the time of
         one global batch; NaN where batch or sequence length is not stated.
     """
-    raw = pd.read_csv(path, low_memory=False)
-    raw = raw[raw["metric"].isin(TIME_METRICS)].rename_axis("row").reset_index()
+    raw = table[table["metric"].isin(TIME_METRICS)].rename_axis("row").reset_index()
     batch = raw["global_batch"].fillna(raw["micro_batch"] * raw["gpus"])
     family = raw["task_family"].map(FAMILIES).fillna("other")
     is_vision = (raw["task_family"] == "transformer_enc") & (raw["source"] == "timm")

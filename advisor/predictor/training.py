@@ -45,11 +45,17 @@ class TrainingTable:
         )
 
 
-def training_table(profiles: pd.DataFrame, catalog: Catalog) -> TrainingTable:
-    """Return the usable runs of a frame with the store's columns."""
+def training_table(
+    profiles: pd.DataFrame, catalog: Catalog, *, plausible_only: bool = True
+) -> TrainingTable:
+    """Return the usable runs of a frame with the store's columns.
+
+    Runs whose speed is not possible are left out, unless they are to be predicted all the same.
+    """
     runs = resolve_runs(profiles, facts_of(catalog, profiles["accelerator"]))
     step = profiles["step_time_s"].to_numpy(float)
     plausible = plausible_runs(runs, step, profiles["accelerators"].to_numpy(float))
+    plausible |= not plausible_only
     usable = (runs["reason"] == "").to_numpy() & (step > 0) & plausible
     rows = np.flatnonzero(usable)
     labels = profiles.iloc[rows][list(CONFIG_COLUMNS)].astype(str).agg("|".join, axis=1)

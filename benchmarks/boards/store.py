@@ -114,7 +114,12 @@ def named(label: str, column: str, context: Shipped) -> str:
 
 
 def leave_each_out(
-    table: TrainingTable, labels: np.ndarray, things: np.ndarray, tested: list[str]
+    table: TrainingTable,
+    labels: np.ndarray,
+    things: np.ndarray,
+    tested: list[str],
+    *,
+    spreads: bool = True,
 ) -> LeftOut:
     """Predict every tested group from all that is not of its thing.
 
@@ -128,6 +133,8 @@ def leave_each_out(
         Name of each run's group as its source spells it, and what that names.
     tested : list of str
         The labels to predict.
+    spreads : bool
+        Whether the spread is wanted; it is 0 otherwise.
     """
     predicted = np.full(len(labels), np.nan)
     sigma = np.full(len(labels), np.nan)
@@ -138,11 +145,12 @@ def leave_each_out(
     # Whole processes: the fits hold the interpreter's lock most of the time.
     with Parallel(n_jobs=-1) as parallel:
         points = parallel(delayed(_point)(table, held) for held in alone)
-        spreads = parallel(delayed(_spread)(table, held) for held in dozens)
+        wanted = dozens if spreads else []
+        found = parallel(delayed(_spread)(table, held) for held in wanted)
     for held, values in zip(alone, points, strict=True):
         predicted[held] = values
     difficulty = np.zeros(len(labels), dtype=int)
-    for held, (values, hard) in zip(dozens, spreads, strict=True):
+    for held, (values, hard) in zip(wanted, found, strict=True):
         sigma[held], difficulty[held] = values, hard
     scored = asked & ~np.isnan(predicted)
     held_out = HeldOut(table.step_s[scored], predicted[scored], sigma[scored])

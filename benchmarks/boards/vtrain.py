@@ -11,7 +11,8 @@ from joblib import Parallel, delayed
 from advisor.predictor.model import StepTimeModel
 from advisor.predictor.training import training_table
 from benchmarks.boards.context import stack
-from benchmarks.boards.registry import BOARDS
+from benchmarks.boards.leaks import without_board_rows
+from benchmarks.boards.registry import BOARDS, ROWS_BOARDS
 from benchmarks.boards.scoring import HeldOut, Scored
 from benchmarks.report import Row
 
@@ -50,9 +51,45 @@ def vtrain_multi(context: Context) -> Iterator[Scored]:
     yield from _board(context, "vtrain_multi")
 
 
+@ROWS_BOARDS.register("vtrain_single")
+def vtrain_single_rows(context: Context, raw: pd.DataFrame) -> Iterator[Scored]:
+    """Rows of the user's on one machine."""
+    yield from _rows(context, "vtrain_single", raw)
+
+
+@ROWS_BOARDS.register("vtrain_multi")
+def vtrain_multi_rows(context: Context, raw: pd.DataFrame) -> Iterator[Scored]:
+    """Rows of the user's on many machines."""
+    yield from _rows(context, "vtrain_multi", raw)
+
+
+def _rows(context: Context, board: str, raw: pd.DataFrame) -> Iterator[Scored]:
+    """Predict given rows from the board's own and the store; a row that is the board's is not."""
+    given = vtrain_runs(raw)
+    own = read_vtrain(context.reference / "data" / "boards" / f"{board}.csv")
+    training = training_table(without_board_rows(own, given, context.catalog), context.catalog)
+    asked = training_table(given, context.catalog, plausible_only=False)
+    held = None
+    if len(asked.rows):
+        prediction = _predict(stack(context.shipped, training), asked.jobs)
+        held = HeldOut(asked.step_s, prediction.step_s, prediction.log_sigma)
+    yield Scored(
+        name=board,
+        title=TITLES[board],
+        held_out="every run of the file",
+        runs_of="the user's file",
+        held=held,
+        beside=[Row(f"{board}.n_refused", float(len(given) - len(asked.rows)), "rows")],
+    )
+
+
 def read_vtrain(path: Path) -> pd.DataFrame:
     """Return the board's rows with the store's column names."""
-    raw = pd.read_csv(path)
+    return vtrain_runs(pd.read_csv(path))
+
+
+def vtrain_runs(raw: pd.DataFrame) -> pd.DataFrame:
+    """Return rows with the board's columns under the store's column names."""
     layout = "dp=" + raw["dp"].astype(str) + ";tp=" + raw["tp"].astype(str)
     return pd.DataFrame(
         {
