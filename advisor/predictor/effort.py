@@ -89,7 +89,7 @@ def whole_effort_factor(accelerator_hours: Floats, *, without: str = "") -> Floa
     Examples
     --------
     >>> whole_effort_factor(np.array([100.0, 1e5, 1e7])).round(2).tolist()
-    [1.0, 1.15, 1.32]
+    [1.0, 1.11, 1.23]
     """
     known = [effort.log_factor for effort in PUBLISHED if effort.family != without]
     size = np.log10(np.maximum(accelerator_hours, 1.0) / NOTHING_LOST_H)

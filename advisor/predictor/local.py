@@ -19,7 +19,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, DotProduct, Wh
 
 from advisor.predictor.arrays import FloatArray
 from advisor.predictor.difficulty import model_keys
-from advisor.predictor.frameworks import UNNAMED
+from advisor.predictor.frameworks import TUNED, UNNAMED
 from advisor.predictor.threads import one_thread
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from advisor.predictor.jobs import Jobs
 
+# Runs under these are of many hands, not of one framework.
+NO_FRAMEWORK: Final = (UNNAMED, TUNED)
 FEWEST_RUNS: Final = 100
 FEWEST_MODELS: Final = 3
 FEWEST_RUNS_OF_A_MODEL: Final = 20  # on average
@@ -143,7 +145,7 @@ def _smooth(
         known, asked = rows[fold != number], rows[fold == number]
         elsewhere = ~np.isin(models, np.unique(models[asked]))
         process = LocalProcess.fit(jobs.take(known), residual[known])
-        trees = ExtraTreesRegressor(20, min_samples_leaf=2, random_state=0)
+        trees = ExtraTreesRegressor(10, min_samples_leaf=2, max_features=0.4, random_state=0)
         with one_thread():
             trees.fit(features[elsewhere], residual[elsewhere])
             guesses = process.predict(jobs.take(asked)), trees.predict(features[asked])

@@ -73,9 +73,8 @@ def test_a_plan_agrees_with_itself(advice: Advice, engine: Engine) -> None:
         assert plan.bill.total_usd == pytest.approx(plan.cost_usd.value)
         assert plan.parts.total_s == pytest.approx(plan.step_time_s.value)
         rate = group.count * plan.offer.usd_per_h
-        assert plan.bill.machines_usd + plan.bill.startup_usd == pytest.approx(
-            rate * plan.hours.value
-        )
+        paid = plan.bill.machines_usd + plan.bill.startup_usd + (plan.bill.interruptions_usd or 0.0)
+        assert paid == pytest.approx(rate * plan.hours.value)
         training_h = plan.steps * plan.step_time_s.value / 3600
         assert plan.hours.value > training_h
         assert plan.bill.machines_usd == pytest.approx(rate * training_h)

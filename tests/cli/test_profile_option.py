@@ -97,7 +97,7 @@ def test_several_files_count_together(advisor: Callable[..., Ran], tmp_path: Pat
         files += ["--profile", str(path)]
     answer = advisor("predict", *JOB, "--machines", MACHINES, *files, "--json").json
     assert answer["calibrated"]["runs"] == 3
-    assert answer["step_time_s"]["value"] == pytest.approx(51, rel=0.05)
+    assert answer["step_time_s"]["value"] == pytest.approx(51, rel=0.1)
 
 
 def test_a_run_that_cannot_be_used_is_named_beside_the_others(

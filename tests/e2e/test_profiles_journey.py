@@ -127,7 +127,7 @@ def test_a_kept_run_is_marked_deleted_and_brought_back(
     upload(page, table)
     page.locator(".st-key-keep_0 button:visible").click()
     expect(page.get_by_text("new in your store")).to_be_visible()
-    page.get_by_text("Yours", exact=True).click()
+    page.get_by_role("button", name="Yours", exact=True).click()
     page.get_by_role("textbox", name="Search").fill("bert t4")
     page.get_by_role("textbox", name="Search").press("Enter")
     expect(page.get_by_text("1 run. Tick one")).to_be_visible()
