@@ -108,9 +108,10 @@ def test_the_stored_boards_are_whole_and_their_figures_are_those_of_their_points
         assert (points["predicted_s"] <= points["high_s"]).all()
         off = 100 * np.abs(points["predicted_s"] / points["measured_s"] - 1)
         inside = points["measured_s"].between(points["low_s"], points["high_s"])
+        one_run = 1.1 / len(points)  # four digits may move one across a bound
         for name, value, within in (
             ("median_ape", off.median(), 0.05), ("mape", off.mean(), 0.1),
-            ("coverage_90", inside.mean(), 0.002), ("n", len(points), 0),
+            ("coverage_90", inside.mean(), max(0.002, one_run)), ("n", len(points), 0),
         ):  # fmt: skip
             figure = one.figure(name)
             assert figure is not None
