@@ -9,6 +9,7 @@ import numpy as np
 
 from advisor.core.units import NBSP, duration, hours, percent, usd
 from advisor.search.finish import deadline_probability, hours_at_chance
+from advisor.search.interruptions import surest_known
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,6 +41,7 @@ def flips(evaluated: Evaluated, rows: np.ndarray, row: int, limits: Constraints)
         The plan in question.
     """
     plans = evaluated.plans
+    rows = surest_known(plans, rows)  # as the picks are chosen
     found = [_price(plans, rows, row), _step(evaluated, rows, row)]
     cost = plans["cost_usd"].to_numpy()
     # A sooner deadline makes no plan the cheapest that a cheaper one beats today.

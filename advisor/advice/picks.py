@@ -9,6 +9,7 @@ import numpy as np
 from advisor.advice.interruptions import LOWER_BOUND
 from advisor.core.units import NBSP, hours, percent, usd
 from advisor.search.finish import deadline_probability
+from advisor.search.interruptions import surest_known
 from advisor.search.pareto import pareto_front
 
 if TYPE_CHECKING:
@@ -34,7 +35,9 @@ def pick_rows(plans: pd.DataFrame, rows: np.ndarray, limits: Constraints) -> dic
     to the corner of the front's lowest bill and shortest time (both on logarithmic scales,
     compromise programming); safest has the least risk of missing the deadline, running out of
     memory or being interrupted, and then the narrowest interval, at a price up to `SAFETY_PRICE`.
+    Plans whose interruptions nobody knows are picked only where there are no others.
     """
+    rows = surest_known(plans, rows)
     cost = plans["cost_usd"].to_numpy()[rows]
     hour = plans["hours"].to_numpy()[rows]
     front = pareto_front(hour, cost)
@@ -92,14 +95,30 @@ def reason(
 
 def _why_cheapest(plans: pd.DataFrame, best: int, rows: np.ndarray) -> str:
     plan = plans.iloc[best]
-    table = plans.iloc[rows]
+    known = surest_known(plans, rows)
+    table = plans.iloc[known]
     other = table[table["instance_type"] != plan["instance_type"]]
-    said = f"Lowest bill of {len(rows):,} plans." if len(rows) > 1 else "The only plan left."
+    whose = " whose finish is known" if len(known) < len(rows) else ""
+    said = f"Lowest bill of {len(known):,} plans{whose}."
+    if len(known) == 1:
+        said = f"The only plan left{whose}."
     if len(other):
         second = other.iloc[int(np.argmin(other["cost_usd"].to_numpy()))]
         more = second["cost_usd"] - plan["cost_usd"]
         said += f" The next machine, {second['instance_type']}, costs {usd(more)} more."
-    return said
+    return said + _perhaps_cheaper(plan, plans.iloc[rows])
+
+
+def _perhaps_cheaper(plan: pd.Series, table: pd.DataFrame) -> str:
+    """Say what may cost less, were it hardly ever interrupted, or nothing."""
+    lowest = table.iloc[int(np.argmin(table["cost_usd"].to_numpy()))]
+    if lowest["cost_usd"] >= plan["cost_usd"]:
+        return ""
+    machines = f"{lowest['machines']:,} × {lowest['instance_type']}"
+    return (
+        f" {machines} on spot, of whose interruptions nothing is known, costs "
+        f"{usd(lowest['cost_usd'])} at least."
+    )
 
 
 def _why_sooner(opening: str, plan: pd.Series, cheapest: pd.Series) -> str:

@@ -75,6 +75,17 @@ def known_rows(plans: pd.DataFrame) -> np.ndarray:
     return np.flatnonzero(plans["untouched"].notna().to_numpy())
 
 
+def surest_known(plans: pd.DataFrame, rows: np.ndarray) -> np.ndarray:
+    """Return those of `rows` whose finish is known; all of them where none is.
+
+    Hours and bill of a plan whose interruptions nobody knows are bounds from below: set against
+    expectations it would win by what is not known of it.
+    """
+    told = plans["untouched"].notna() | (plans["interruption_basis"] == "")
+    known = told.to_numpy(bool)[rows]
+    return rows[known] if known.any() else rows
+
+
 def law_of(plans: pd.DataFrame, rows: np.ndarray) -> FinishLaw:
     """Return when the plans at `rows` finish, interruptions counted."""
     return FinishLaw.of_columns(plans[list(LAW)].iloc[rows])

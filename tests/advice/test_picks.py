@@ -10,11 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from advisor.advice.interruptions import LOWER_BOUND
 from advisor.advice.picks import PICKS, SAFETY_PRICE, SAME_RISK, SAME_WIDTH, pick_rows, reason
 from advisor.core.units import NBSP, hours, percent, usd
 from advisor.search.constraints import Constraints, apply
 from advisor.search.finish import deadline_probability
 from advisor.search.interruptions import never_interrupted
+from advisor.transient import NO_DATA
 
 some_plans = st.lists(
     st.fixed_dictionaries(
@@ -148,6 +150,31 @@ def test_reasons_state_the_differences_to_the_cheapest() -> None:
         f"95{NBSP}% sure to take less than 47{NBSP}h. "
         "$200 more than the cheapest."
     )
+
+
+def unknown(plans: pd.DataFrame) -> pd.DataFrame:
+    """Return the same plans in a market of whose interruptions nothing is known."""
+    return plans.assign(interruption_basis=NO_DATA)
+
+
+def test_a_lower_bound_wins_over_no_plan_whose_finish_is_known() -> None:
+    bound = unknown(table(("bound", "spot", 5.0, 50.0, 0.1)))
+    plans = pd.concat([FRONT, bound], ignore_index=True)
+    picks, rows = picked(plans, Constraints())
+    assert picks == picked(FRONT, Constraints())[0]
+    assert reason("cheapest", plans, picks, rows, Constraints()) == (
+        "Lowest bill of 4 plans whose finish is known. The next machine, middle, costs $30.0 more. "
+        "1 × bound on spot, of whose interruptions nothing is known, costs $50.0 at least."
+    )
+
+
+def test_where_no_finish_is_known_the_bounds_are_picked_and_say_so() -> None:
+    plans = unknown(FRONT.assign(market="spot"))
+    picks, rows = picked(plans, Constraints())
+    assert picks["cheapest"] == 0
+    said = reason("cheapest", plans, picks, rows, Constraints())
+    assert said.startswith("Lowest bill of 4 plans. ")
+    assert said.endswith(LOWER_BOUND)
 
 
 def test_a_single_plan_is_everything_at_once() -> None:
