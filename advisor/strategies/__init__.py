@@ -1,0 +1,1 @@
+"""Ways to run a job on machines that differ."""
