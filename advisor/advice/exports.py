@@ -7,7 +7,7 @@ import io
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from advisor.domain import Advice, Plan
 
@@ -17,15 +17,20 @@ FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 
 def front_csv(advice: Advice) -> str:
     """Return the picks and the front as CSV with one header row; units stand in the names."""
+    return plans_csv(_named(advice))
+
+
+def plans_csv(named: Iterable[tuple[Plan, str]]) -> str:
+    """Return plans, each with the names of its picks, as CSV with one header row."""
     text = io.StringIO()
-    rows = list(_rows(advice))
+    rows = [_row(plan, pick) for plan, pick in named]
     writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
     writer.writeheader()
     writer.writerows({key: _safe(value) for key, value in row.items()} for row in rows)
     return text.getvalue()
 
 
-def _rows(advice: Advice) -> Iterator[dict[str, object]]:
+def _named(advice: Advice) -> Iterator[tuple[Plan, str]]:
     names: dict[str, list[str]] = {}
     plans: dict[str, Plan] = {}
     for name, pick in advice.picks.items():
@@ -34,7 +39,7 @@ def _rows(advice: Advice) -> Iterator[dict[str, object]]:
     for plan in advice.pareto:
         plans.setdefault(plan.id, plan)
     for key, plan in sorted(plans.items(), key=lambda item: item[1].cost_usd.value):
-        yield _row(plan, " ".join(names.get(key, [])))
+        yield plan, " ".join(names.get(key, []))
 
 
 def _row(plan: Plan, pick: str) -> dict[str, object]:
