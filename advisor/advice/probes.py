@@ -161,7 +161,7 @@ def _covariance(evaluated: Evaluated, entries: np.ndarray, engine: Engine) -> Fl
     else:
         jobs = calibration.on_own_stack(jobs)
         prediction = model.predict(jobs)
-    return error_covariance(jobs, prediction, model.components, calibration)
+    return error_covariance(jobs, prediction.log_sigma, model.components, calibration)
 
 
 def _cost_of_errors(plans: pd.DataFrame, rows: np.ndarray) -> tuple[FloatArray, FloatArray]:

@@ -43,6 +43,8 @@ class Calibration:
         Which runs count, each with measured and predicted step, and which do not and why.
     labels : Labels
         One row per job that was run.
+    job_of_run : array of int, shape (runs,)
+        Row of ``labels`` of every run that counts.
     counts : array of int, shape (jobs,)
         Runs of each.
     latent : array, shape (jobs,)
@@ -59,6 +61,7 @@ class Calibration:
 
     runs: OwnRuns
     labels: Labels
+    job_of_run: np.ndarray
     counts: np.ndarray
     latent: FloatArray
     pull: FloatArray
@@ -94,6 +97,7 @@ class Calibration:
         return cls(
             runs=_account(table, prediction),
             labels=labels,
+            job_of_run=job,
             counts=counts,
             latent=latent,
             pull=inverse @ error,
@@ -136,18 +140,45 @@ class Calibration:
 
     def likeness(self, job: Jobs) -> tuple[Likeness, int]:
         """Return what the runs nearest to one job share with it, and how many they are."""
-        rank = np.zeros(len(self.labels), dtype=int)
+        rank = self._rank(job)
         if not len(rank):
             return LIKENESSES[0], 0
-        for level, same in enumerate(alike(Labels.of(job), self.labels), start=1):
-            rank = np.where(same[0] > 0, level, rank)
         nearest = int(rank.max())
         return LIKENESSES[nearest], int(self.counts[rank == nearest].sum())
+
+    def shares(self, job: Jobs, prediction: Prediction) -> list[tuple[OwnRun, Likeness, float]]:
+        """Return every run, what it shares with one job, and the factor by which it moves it.
+
+        The factors multiply to that of `apply`.
+
+        Parameters
+        ----------
+        job : Jobs
+            One row, under the software stack of the user.
+        prediction : Prediction
+            Of it, without own runs.
+        """
+        if not len(self.labels):
+            return []
+        shared = self.components.correlation(Labels.of(job), self.labels)[0]
+        shared *= _latent(prediction.log_sigma, self.components)[0] * self.latent
+        weight = (shared @ self.inverse / self.counts)[self.job_of_run]
+        words = [LIKENESSES[rank] for rank in self._rank(job)[self.job_of_run].tolist()]
+        factors = [(run.measured_s / run.predicted_s) ** power
+                   for run, power in zip(self.runs.used, weight.tolist(), strict=True)]  # fmt: skip
+        return list(zip(self.runs.used, words, factors, strict=True))
+
+    def _rank(self, job: Jobs) -> np.ndarray:
+        """Return how much every job that was run shares with one, as an index of `LIKENESSES`."""
+        rank = np.zeros(len(self.labels), dtype=int)
+        for level, same in enumerate(alike(Labels.of(job), self.labels), start=1):
+            rank = np.where(same[0] > 0, level, rank)
+        return rank
 
 
 def error_covariance(
     jobs: Jobs,
-    prediction: Prediction,
+    log_sigma: FloatArray,
     components: VarianceComponents,
     calibration: Calibration | None = None,
 ) -> FloatArray:
@@ -160,15 +191,15 @@ def error_covariance(
     ----------
     jobs : Jobs
         Under the software stack of the user, if own runs calibrate.
-    prediction : Prediction
-        Of the jobs, without own runs.
+    log_sigma : array, shape (jobs,)
+        Spread of the logarithm of their predictions, without own runs.
     components : VarianceComponents
         Of the model that predicts.
     calibration : Calibration, optional
         The own runs.
     """
     labels = Labels.of(jobs)
-    latent = _latent(prediction.log_sigma, components)
+    latent = _latent(log_sigma, components)
     covariance = components.correlation(labels, labels) * np.outer(latent, latent)
     if calibration is not None and len(calibration.labels):
         shared = components.correlation(labels, calibration.labels)

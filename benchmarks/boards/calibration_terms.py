@@ -84,6 +84,17 @@ def calibration_dtfm(context: Context) -> Iterator[Scored]:
 def _board(board: str, title: str, runs_of: str, users: list[User], context: Context) -> Scored:
     draws = QUICK_DRAWS if context.quick else DRAWS
     errors = errors_by_runs(users, draws)
+    return falling(board, title, runs_of, "all runs of a cluster but those given", errors,
+                   len(users))  # fmt: skip
+
+
+def falling(
+    board: str, title: str, runs_of: str, held_out: str, errors: dict[int, float], users: int
+) -> Scored:
+    """Return a board of errors [%] by the number of own runs: each shall be below the last.
+
+    With `HALVED_AT` runs half of the error shall be left.
+    """
     values = [errors[count] for count in OWN_RUNS]
     rows = [Row(f"{board}.mape_k0", values[0], "%")]
     for count, before, value in zip(OWN_RUNS[1:], values[:-1], values[1:], strict=True):
@@ -93,10 +104,10 @@ def _board(board: str, title: str, runs_of: str, users: list[User], context: Con
     return Scored(
         name=board,
         title=title,
-        held_out="all runs of a cluster but those given",
+        held_out=held_out,
         runs_of=runs_of,
         held=None,
-        beside=[*rows, Row(f"{board}.users", float(len(users)), "users")],
+        beside=[*rows, Row(f"{board}.users", float(users), "users")],
     )
 
 

@@ -14,7 +14,7 @@ from advisor.predictor.effects import Labels
 from advisor.predictor.held_out import folds
 from advisor.search.own_runs import described
 from advisor.store.rows import profiles_of
-from benchmarks.boards.store import COVERAGE_FOLDS, named, scope, tested_labels
+from benchmarks.boards.store_tables import scope, tested_labels, things_of
 from benchmarks.report import Row, at_least, below
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from benchmarks.boards.context import Shipped
 
 OWN_RUNS: Final = (0, 1, 2, 3, 5)
+MODEL_FOLDS: Final = 10
 DRAWS: Final = 6
 MOST_RUNS: Final = 400  # of a model; describing one as the search does takes a while
 MOST_ASKED: Final = 20  # of each kind and draw, so that no large table speaks for all
@@ -109,12 +110,11 @@ def held_out_questions(
     """
     frame, table = scope(context.shipped_runs if runs is None else runs, context)
     labels, tested = tested_labels(frame, "model", fewest=FEWEST_RUNS, not_tested="timm")
-    known = {label: named(label, "model", context) for label in frame["model"].unique()}
-    things = frame["model"].map(known).to_numpy(str)
+    things = things_of(frame["model"], context)
     asked = np.isin(labels.to_numpy(str), tested)
     if only is not None:
         asked &= np.isin(things, only)
-    held = [np.isin(things, things[fold & asked]) for fold in folds(things, COVERAGE_FOLDS)]
+    held = [np.isin(things, things[fold & asked]) for fold in folds(things, MODEL_FOLDS)]
     with Parallel(n_jobs=processes) as parallel:
         found: list[pd.DataFrame] = parallel(
             delayed(_questions_of_fold)(frame, table, things, mask, asked, context.catalog)

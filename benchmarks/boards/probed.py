@@ -13,7 +13,7 @@ from advisor.predictor import StepTimeModel
 from advisor.predictor.calibration import error_covariance
 from advisor.predictor.held_out import folds
 from advisor.predictor.value_of_information import Choices, expected_after, worth_of_measuring
-from benchmarks.boards.store import named, scope
+from benchmarks.boards.store_tables import scope, things_of
 from benchmarks.report import Row, below
 
 if TYPE_CHECKING:
@@ -89,12 +89,11 @@ def held_out_choices(
     if sources is not None:
         runs = runs[runs["source"].isin(sources)].reset_index(drop=True)
     frame, table = scope(runs, context)
-    names = {label: named(label, "model", context) for label in frame["model"].unique()}
-    types = {label: named(label, "accelerator", context) for label in frame["accelerator"].unique()}
+    types = pd.Series(things_of(frame["accelerator"], context))
     frame = frame.assign(
-        thing=frame["model"].map(names),
-        type=frame["accelerator"].map(types),
-        usd_per_h=frame["accelerator"].map(types).map(_prices(context.catalog)).astype(float),
+        thing=things_of(frame["model"], context),
+        type=types,
+        usd_per_h=types.map(_prices(context.catalog)).astype(float),
     )
     priced = frame[frame["usd_per_h"].notna()].drop_duplicates([*SAME, "type"])
     sizes = priced.groupby(list(SAME), dropna=False)["type"].transform("size")
@@ -135,7 +134,7 @@ def _choice(group: pd.DataFrame, table: TrainingTable, model: StepTimeModel) -> 
     rows = group.index.to_numpy()
     jobs, price = table.jobs.take(rows), group["usd_per_h"].to_numpy()
     prediction = model.predict(jobs)
-    covariance = error_covariance(jobs, prediction, model.components)
+    covariance = error_covariance(jobs, prediction.log_sigma, model.components)
     cheapest = float((price * table.step_s[rows]).min())
     choices = Choices(np.zeros(len(rows)), price * prediction.step_s / cheapest, covariance)
     noise = model.components.repeat_sigma

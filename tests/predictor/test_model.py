@@ -107,7 +107,7 @@ def test_the_parts_sum_to_the_step_and_lie_within_the_bounds(engine, shipped) ->
 def test_runs_of_the_training_are_seen(engine, shipped) -> None:
     prediction = engine.predictor.model.predict(shipped.jobs)
     assert (prediction.difficulty == SEEN).all()
-    assert np.median(prediction.distance) < 1e-6
+    assert (prediction.distance <= 1).mean() > 0.99  # points within a gap count as one
 
 
 def changed(jobs: Jobs, **columns: float) -> Jobs:

@@ -17,7 +17,7 @@ from benchmarks.boards.claim_jobs import job_of, read_claims
 from benchmarks.boards.claims import same_run
 from benchmarks.boards.context import Shipped
 from benchmarks.boards.leaks import is_board_row, one_of_each_run, without_board_rows
-from benchmarks.boards.store import named
+from benchmarks.boards.store_tables import named
 from benchmarks.boards.vtrain import read_vtrain
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from advisor.predictor.residual import FadingRegressor
+from advisor.predictor import residual
+from advisor.predictor.residual import FadingRegressor, thinned
 
 FEW = FadingRegressor(max_iter=30, max_features=1.0)
 
@@ -47,11 +48,28 @@ def test_half_is_left_at_the_stated_distance(fitted) -> None:
     assert fitted.predict(point, distance=np.zeros(1)) == pytest.approx(whole)
 
 
-def test_the_distance_is_nothing_at_a_training_point_and_in_units_of_usual_gaps() -> None:
+def test_the_distance_is_in_units_of_usual_gaps_and_points_within_one_count_as_one() -> None:
     grid = np.arange(100.0).reshape(-1, 1)
     on_grid = clone(FEW).fit(grid, np.zeros(100))
-    assert on_grid.distance(grid) == pytest.approx(np.zeros(100), abs=1e-6)
-    assert on_grid.distance([[109.0]]) == pytest.approx([10.0])
+    assert (on_grid.distance(grid) <= 1.0 + 1e-9).all()
+    assert 10.0 <= on_grid.distance([[109.0]])[0] + 1e-9 <= 11.0
+
+
+def test_no_point_is_farther_than_the_radius_from_those_kept() -> None:
+    points = np.random.default_rng(4).normal(size=(500, 3))
+    kept = thinned(points, 0.7)
+    gaps = np.linalg.norm(points[:, None] - kept, axis=2)
+    assert gaps.min(axis=1).max() <= 0.7
+    assert len(kept) < 300
+    between = np.linalg.norm(kept[:, None] - kept, axis=2) + np.eye(len(kept))
+    assert between.min() > 0.7
+
+
+def test_many_rows_are_predicted_as_few_are(fitted, monkeypatch) -> None:
+    features = np.random.default_rng(6).normal(size=(1000, 3))
+    together = fitted.predict(features)
+    monkeypatch.setattr(residual, "ROWS_AT_ONCE", 300)
+    assert fitted.predict(features) == pytest.approx(together, rel=1e-9)
 
 
 def test_a_known_distance_gives_the_same_prediction(fitted) -> None:
