@@ -11,7 +11,7 @@ from advisor.domain.estimate import Estimate
 
 Likeness = Literal[
     "same job",  # workload, accelerator, their number, batch, sample size and precision
-    "same model and accelerator",
+    "same model and accelerator",  # and sample size and precision
     "same model",
     "same accelerator",
     "same software",

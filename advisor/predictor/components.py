@@ -10,6 +10,8 @@ from scipy.optimize import minimize
 from scipy.special import ndtri
 
 from advisor.predictor.arrays import FloatArray
+from advisor.predictor.costs import KINDS
+from advisor.predictor.difficulty import NEW_BOTH, NEW_MODEL
 from advisor.predictor.effects import EFFECTS, Labels, alike
 from advisor.predictor.threads import one_thread
 
@@ -63,7 +65,9 @@ def fit_components(
 
     Residuals are divided by the spread that the interval states, so that the components are
     shares of it; within a source and fold they are Gaussian with the sum of the effects as
-    covariance. What none of the others explains belongs to the job.
+    covariance. What none of the others explains belongs to the job. Only predictions of models
+    that the fit had not seen are looked at, as far as there are any: a user's own are mostly new,
+    and what is left of a known model's error its runs have nearly nothing to tell about.
 
     Parameters
     ----------
@@ -79,7 +83,9 @@ def fit_components(
     Source: Searle, Casella and McCulloch, 1992, Variance Components, section 6.2.
     """
     standardised = np.clip(held.residual / sigma, -LARGEST_RESIDUAL, LARGEST_RESIDUAL)
-    blocks = list(_blocks(labels, source, held, standardised))
+    new = np.isin(held.groups // len(KINDS), (NEW_MODEL, NEW_BOTH))
+    asked = np.flatnonzero(new if new.any() else ~new)
+    blocks = list(_blocks(labels, source, held, standardised, asked))
     variances = np.full(len(EFFECTS), 1 / len(EFFECTS))
     if blocks:
         with one_thread():
@@ -91,15 +97,19 @@ def fit_components(
 
 
 def _blocks(
-    labels: Labels, source: np.ndarray, held: Residuals, standardised: FloatArray
+    labels: Labels,
+    source: np.ndarray,
+    held: Residuals,
+    standardised: FloatArray,
+    asked: np.ndarray,
 ) -> Iterator[_Block]:
     random = np.random.default_rng(0)
     cell = np.unique(
         np.concatenate([labels.workload, labels.accelerator], axis=1), axis=0, return_inverse=True
     )[1].reshape(-1)
     turn = random.permutation(len(cell))  # whole cells, in a shuffled order
-    for fold in np.unique(held.fold):
-        in_fold = np.flatnonzero(held.fold == fold)
+    for fold in np.unique(held.fold[asked]):
+        in_fold = asked[held.fold[asked] == fold]
         for name in np.unique(source[held.rows[in_fold]]):
             rows = random.permutation(in_fold[source[held.rows[in_fold]] == name])
             cells = cell[held.rows[rows]]

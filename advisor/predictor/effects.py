@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from advisor.predictor.jobs import Jobs
 
 EFFECTS: Final = ("stack", "accelerator", "workload", "configuration", "job")
-# What two runs of a workload on an accelerator share falls to a third over so many doublings of
+# What two runs of a variant on an accelerator share falls to a third over so many doublings of
 # devices and of samples per device; the likelihood of held-out residuals is flat from 3 to 6.
 REACH_DOUBLINGS: Final = 4.0
 SAME_FLOPS_DECIMALS: Final = 2
@@ -33,6 +33,7 @@ class Labels:
     stack: FloatArray
     accelerator: FloatArray
     workload: FloatArray
+    variant: FloatArray
     scale: FloatArray
     job: FloatArray
 
@@ -43,16 +44,18 @@ class Labels:
     def of(cls, jobs: Jobs) -> Self:
         """Collect the labels of `jobs`.
 
-        A workload is a model and the way it is tuned; a scale the doublings of devices and of
-        samples per device; a job that, its sample size and its precision, in whatever layout.
+        A workload is a model and the way it is tuned; a variant its sample size and precision; a
+        scale the doublings of devices and of samples per device; a job all of them, in whatever
+        layout.
         """
         flops = np.log(jobs.forward_flops_per_sample).round(SAME_FLOPS_DECIMALS)
         return cls(
             stack=_table(jobs.stack_code),
             accelerator=_table(*accelerator_columns(jobs)),
             workload=_table(*model_columns(jobs), jobs.backward_ratio),
+            variant=_table(flops, jobs.precision_code),
             scale=_table(np.log2(jobs.devices), np.log2(jobs.global_batch / jobs.devices)),
-            job=_table(jobs.devices, jobs.global_batch, flops, jobs.precision_code),
+            job=_table(jobs.devices, jobs.global_batch),
         )
 
     def take(self, rows: np.ndarray | slice) -> Labels:
@@ -61,7 +64,7 @@ class Labels:
 
     def groups(self) -> np.ndarray:
         """Return the number of each row's job: rows with all labels equal have the same one."""
-        names = ("stack", "accelerator", "workload", "job")
+        names = ("stack", "accelerator", "workload", "variant", "job")
         table = np.concatenate([getattr(self, name) for name in names], axis=1)
         return np.unique(table, axis=0, return_inverse=True)[1].reshape(-1)
 
@@ -69,13 +72,13 @@ class Labels:
 def alike(first: Labels, second: Labels) -> Iterator[FloatArray]:
     """Yield how far every pair shares each effect, shape (first, second), in order `EFFECTS`.
 
-    Every effect is a positive definite kernel: equality of labels, or for the configuration
-    that times an exponential of the distance in scale.
+    Every effect is a positive definite kernel: equality of labels, or for the configuration (a
+    workload's variant on an accelerator) that times an exponential of the distance in scale.
     """
     stack = _equal(first.stack, second.stack)
     accelerator = stack & _equal(first.accelerator, second.accelerator)
     workload = _equal(first.workload, second.workload)
-    both = accelerator & workload
+    both = accelerator & workload & _equal(first.variant, second.variant)
     yield stack.astype(float)
     yield accelerator.astype(float)
     yield workload.astype(float)

@@ -61,11 +61,11 @@ def test_the_forecast_of_the_machines_of_the_run_is_what_was_measured(
     assert width < before.step_time_s.high / before.step_time_s.low
     assert after.parts.total_s == pytest.approx(after.step_time_s.value)
     assert after.calibrated is not None
-    assert after.calibrated.step_time_before_s.value == pytest.approx(before.step_time_s.value)
-    assert after.calibrated.hours_before.value == pytest.approx(before.hours.value)
-    assert after.calibrated.factor == pytest.approx(
-        after.step_time_s.value / before.step_time_s.value
-    )
+    # Of the layout that is fastest now, which need not be the one that was without the run.
+    uncalibrated = after.calibrated.step_time_before_s.value
+    assert before.step_time_s.value <= uncalibrated < 1.05 * before.step_time_s.value
+    assert after.calibrated.hours_before.value == pytest.approx(before.hours.value, rel=0.05)
+    assert after.calibrated.factor == pytest.approx(after.step_time_s.value / uncalibrated)
     assert (after.calibrated.likeness, after.calibrated.runs) == ("same job", 1)
     assert after.own_runs is not None
     assert after.own_runs.used[0].measured_s == own.step_time_s
@@ -108,7 +108,7 @@ def test_picks_front_and_today_are_calibrated(
     assert today.calibrated is not None
     assert today.hours.basis == "calibrated"
     plain = current_plan(MACHINES, workload, engine, options=options)
-    assert today.calibrated.hours_before.value == pytest.approx(plain.hours.value)
+    assert today.calibrated.hours_before.value == pytest.approx(plain.hours.value, rel=0.05)
     for plan in [pick.plan for pick in advice.picks.values()] + list(advice.pareto):
         assert plan.calibrated is not None
         assert plan.calibrated.likeness in ("same job", "same model and accelerator", "same model")
