@@ -67,6 +67,16 @@ class LayerTimes:
             backward_s=self.backward_s * factor,
         )
 
+    def in_units(self, unit: int) -> Self:
+        """Return the times by micro-batches that count `unit` samples as one."""
+        return replace(
+            self,
+            forward=Line(self.forward.slope_s * unit, self.forward.intercept_s),
+            backward=Line(self.backward.slope_s * unit, self.backward.intercept_s),
+            forward_s=self.forward_s[unit - 1 :: unit],
+            backward_s=self.backward_s[unit - 1 :: unit],
+        )
+
     @classmethod
     def of_table(
         cls, forward_s: FloatArray, backward_s: FloatArray, log_half_width: float = 0.0
