@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -32,10 +33,15 @@ _MOST_JOINED: Final = 8
 _MOST_ARRAYS: Final = 8
 
 
+# Gives the events of a piece of the array up to a byte, None where they are not valid.
+Decode = Callable[[bytes, int | None], list[Event] | None]
+
+
 class ChromeTrace:
     """The events of a file and what stands around them.
 
-    `batches` is to be exhausted before the other attributes are used.
+    `batches` is to be exhausted before the other attributes are used. `decode` may leave out of
+    events what a reader does not need.
 
     Attributes
     ----------
@@ -53,8 +59,9 @@ class ChromeTrace:
         Whether the file ends within the events.
     """
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, decode: Decode = decode) -> None:
         self._source = source
+        self._decode = decode
         self.meta: dict[str, Any] = {}
         self.events = 0
         self.mended = 0
@@ -120,7 +127,7 @@ class ChromeTrace:
             if cut is None:
                 self._check_length(buffer)
                 continue
-            events = decode(buffer, cut)
+            events = self._decode(buffer, cut)
             if events is None and closing(buffer) is not None:
                 buffer += block + self._all_of(stream)
                 break
@@ -150,7 +157,7 @@ class ChromeTrace:
             self.cut_off = not self._bare or decode(buffer) is None
             return self._one_by_one(buffer, last_is_cut=True)
         self._read_footer(buffer[end + 1 :])
-        events = decode(buffer, end)
+        events = self._decode(buffer, end)
         return self._one_by_one(buffer[:end]) if events is None else events
 
     def _read_footer(self, footer: bytes) -> None:

@@ -246,7 +246,10 @@ def _usual(
 
 def _numbered(known: dict[Hashable, int], labels: Sequence[Hashable]) -> list[int]:
     """Return the numbers of labels; those never seen before get the next one."""
-    return [known.setdefault(label, len(known)) for label in labels]
+    found = list(map(known.get, labels))
+    if None in found:
+        return [known.setdefault(label, len(known)) for label in labels]
+    return found  # type: ignore[return-value]
 
 
 def _view(column: array[float] | array[int], kind: type[T]) -> NDArray[T]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from advisor.traces.chrome_event import Args
 from advisor.traces.device_time import COPY, KERNEL, DeviceWork
+from advisor.traces.profiler_kinds import COPIES, FLOWS, KERNELS, LAUNCHES, STACKS
 from advisor.traces.profiler_shapes import Shapes
 
 if TYPE_CHECKING:
@@ -22,21 +23,7 @@ if TYPE_CHECKING:
 
     from advisor.traces.chrome_event import Event
 
-# The profiler of 2021 wrote the capitals.
-_DEVICE_KINDS: Final = {
-    **dict.fromkeys(("kernel", "Kernel", "concurrent_kernel"), KERNEL),
-    **dict.fromkeys(
-        ("gpu_memcpy", "gpu_memset", "Memcpy", "Memset", "memcpy", "memset", "gpu_memcpy_p2p"), COPY
-    ),
-}
-_LAUNCHES: Final = frozenset(
-    {
-        *("cuda_runtime", "cuda_driver", "Runtime", "runtime", "hip_runtime", "hip_driver"),
-        *("xpu_runtime", "xpu_driver", "privateuse1_runtime", "privateuse1_driver"),
-    }
-)
-# Arrows between events: many, and of no use here.
-_FLOWS: Final = frozenset({"ac2g", "async_cpu_to_gpu", "async_gpu", "async", "fwdbwd"})
+_DEVICE_KINDS: Final = {**dict.fromkeys(KERNELS, KERNEL), **dict.fromkeys(COPIES, COPY)}
 _FOREIGN: Final = re.compile(r"^(mtia|hpu|npu|privateuse1|xla|tpu)", re.IGNORECASE)
 _LOADER: Final = re.compile(r"^enumerate\(DataLoader\)#(\w+)\.__next__$")
 _STEP: Final = re.compile(r"^ProfilerStep\s*#\s*(\d+)$")
@@ -104,22 +91,25 @@ class ProfilerEvents:
         for event in events:
             by_category[event.cat].append(event)
         for category, group in by_category.items():
-            if category in _FLOWS:
+            if category in FLOWS:
                 continue
-            durations = list(filter(None, map(_DURATION, group)))
-            if durations and min(durations) < 0:
-                self.dropped["with a negative duration"] += sum(dur < 0 for dur in durations)
+            self._count_negative(group)
             if category in _DEVICE_KINDS:
                 self._add_work([e for e in group if e.ph == "X"], _DEVICE_KINDS[category])
-            elif category in _LAUNCHES:
+            elif category in LAUNCHES:
                 self._add_launches([e for e in group if e.args is not None])
                 waits = {n for n in set(map(_NAME, group)) if str(n).endswith("Synchronize")}
                 if waits:
                     self._add_spans(self.waiting, [e for e in group if e.name in waits])
             elif category and _FOREIGN.match(category):
                 self.foreign[category] += len(group)
-            else:
+            elif category not in STACKS:
                 self._add_named(group)
+
+    def _count_negative(self, events: Sequence[Event]) -> None:
+        durations = list(filter(None, map(_DURATION, events)))
+        if durations and min(durations) < 0:
+            self.dropped["with a negative duration"] += sum(dur < 0 for dur in durations)
 
     def _add_named(self, events: Sequence[Event]) -> None:
         """Take the steps and the samples of the allocator."""

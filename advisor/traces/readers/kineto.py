@@ -11,6 +11,7 @@ from advisor.traces.device_time import Shares, shares
 from advisor.traces.draft import Draft
 from advisor.traces.jsons import above_zero
 from advisor.traces.profiler_events import ProfilerEvents
+from advisor.traces.profiler_kinds import decode
 from advisor.traces.profiler_steps import StepTimes, host_time, step_times
 from advisor.traces.reader import READERS
 from advisor.traces.scrub import counted
@@ -48,7 +49,7 @@ class KinetoReader:
     @staticmethod
     def read(source: Source) -> Trace:
         """Read the trace of one process."""
-        chrome = ChromeTrace(source)
+        chrome = ChromeTrace(source, decode)
         events = ProfilerEvents(source.limits.names)
         for batch in chrome.batches():
             events.add(batch)
