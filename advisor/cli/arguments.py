@@ -9,7 +9,7 @@ from typing import Any, Final, NoReturn, get_args
 from advisor import __version__
 from advisor.advice.job import AMOUNTS, DEFAULT_RANK
 from advisor.advice.limits import MARKET_NAMES
-from advisor.cli import commands, prices, serve, stored, traced, values
+from advisor.cli import commands, mixed, prices, serve, stored, traced, values
 from advisor.core.errors import InvalidInputError
 from advisor.domain import Precision
 from advisor.search.constraints import DEFAULT_CHANCE
@@ -41,6 +41,7 @@ def make_parser() -> argparse.ArgumentParser:
     actions = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_advise(actions)
     _add_predict(actions)
+    _add_mixed(actions)
     _add_catalog(actions)
     prices.add_commands(actions)
     traced.add_commands(actions)
@@ -92,6 +93,17 @@ def _add_predict(actions: Any) -> None:
     where.add_argument("--machines", metavar="MACHINES", help="“128 x p4de.24xlarge”")
     where.add_argument("--gpu", metavar="NAME", help="accelerator, with --accelerators")
     where.add_argument("--accelerators", type=values.whole("--accelerators"), metavar="N")
+
+
+def _add_mixed(actions: Any) -> None:
+    command = actions.add_parser("mixed", help="which mix of unequal machines to use, and how")
+    command.set_defaults(run=mixed.mixed)
+    _add_job(command)
+    command.add_argument("--inventory", required=True, metavar="MACHINES",
+                         help="what is there: “2 x L4, A6000, P40” or instance types")  # fmt: skip
+    command.add_argument("--network-gbit", type=values.positive("--network-gbit"), default=10.0,
+                         metavar="GBIT/S", help="between machines, where the catalog knows none "
+                         "(default %(default)g)")  # fmt: skip
 
 
 def _add_catalog(actions: Any) -> None:
