@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from advisor.cli import trace_tables
+from advisor.cli import probe_command, trace_tables
 from advisor.cli.text import printable
 from advisor.cli.trace_findings import show_findings
 from advisor.traces import Result, read, read_directory, read_many
@@ -29,7 +29,8 @@ DESCRIPTION = (
 
 
 def add_commands(actions: Any) -> None:
-    """Add the command to the parser."""
+    """Add the command, and the one that writes what to measure with."""
+    probe_command.add_commands(actions)
     command = actions.add_parser("trace", help="what a trace or log says", description=DESCRIPTION)
     command.set_defaults(run=trace)
     command.add_argument("path", type=Path, metavar="FILE|DIR")
