@@ -20,6 +20,7 @@ from advisor.advice.exports import front_csv
 from advisor.advice.given_values import Amount, Names, count_of, names_of, whole_of
 from advisor.advice.job import DEFAULT_RANK, Job
 from advisor.advice.limits import limits_named
+from advisor.advice.picks import PICKS
 from advisor.advice.question import Hardware, ask
 from advisor.catalog import load
 from advisor.core.errors import (
@@ -112,6 +113,7 @@ def advise(
     retry_allowance: float = USUAL.retry_share,
     current: str | None = None,
     profiles: Iterable[OwnRun] = (),
+    explain: Names = (),
     engine: Engine | None = None,
 ) -> Advice:
     """Recommend machines, counts and layouts for a training job.
@@ -152,6 +154,8 @@ def advise(
         What you run on today: ``"4 x p4d.24xlarge"``; picks then state the saving.
     profiles : list of path, bytes, open binary file, Trace or Profile
         Your own measured runs, which calibrate the predictions.
+    explain : str or list of str
+        Picks whose prediction is opened, in ``explanations``: ``"cheapest"``.
     engine : Engine, optional
         Catalog and predictor; by default those of this process, opened once.
 
@@ -196,9 +200,12 @@ def advise(
         memory_margin=memory_margin,
         retry_share=retry_allowance,
     )
+    explained = _picks(explain)
     question = ask(job, catalog, runs=profiles, machines=current)
     opened = _engine(engine, catalog)
-    advice = question.advice(opened, options=options, limits=limits, current=current)
+    advice = question.advice(
+        opened, options=options, limits=limits, current=current, explain=explained
+    )
     return Advice(**dict(advice))
 
 
@@ -220,6 +227,7 @@ def predict(
     finetune: Finetune | None = None,
     lora_rank: int = DEFAULT_RANK,
     profiles: Iterable[OwnRun] = (),
+    explain: bool = False,
     engine: Engine | None = None,
 ) -> Forecast:
     """Predict time and memory of a job on given hardware.
@@ -230,6 +238,8 @@ def predict(
         Count and instance type: ``"8 x p5.48xlarge"``.
     gpu, accelerators : str and int, optional
         An accelerator and how many, instead of `machines`.
+    explain : bool
+        Open the prediction, in ``explanation``: factors, parts, the nearest measured runs.
     model, tokens, …, profiles, engine : optional
         As for `advise`.
 
@@ -263,7 +273,7 @@ def predict(
         lora_rank=lora_rank,
     )
     question = ask(job, catalog, runs=profiles, machines=machines)
-    return question.forecast(_engine(engine, catalog), hardware)
+    return question.forecast(_engine(engine, catalog), hardware, explain=explain)
 
 
 def read_trace(file: File, name: str = "") -> Trace:
@@ -312,6 +322,16 @@ def _job(
         tuning=finetune or "pretrain",
         lora_rank=lora_rank,
     )
+
+
+def _picks(given: Names) -> tuple[str, ...]:
+    names = tuple(names_of("explain", given))
+    for name in names:
+        if name not in PICKS:
+            raise InvalidInputError(
+                f"“{name}” is no pick.", where="explain", todo=f"Give {' or '.join(PICKS)}."
+            )
+    return names
 
 
 def _only(what: str, given: Mapping[str, Amount | None]) -> tuple[str, Amount]:

@@ -21,6 +21,7 @@ def own_data_dir(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
     """Keep every test away from the user's own data."""
     path = tmp_path_factory.mktemp("data")
     monkeypatch.setenv("ADVISOR_DATA_DIR", str(path))
+    monkeypatch.setenv("ADVISOR_REFIT", "off")  # a test that wants a refit asks for it
     return path
 
 

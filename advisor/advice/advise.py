@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from advisor.advice.caveats import caveats, whole_effort_note
+from advisor.advice.explain import explanation_of
 from advisor.advice.infeasible import no_plan
+from advisor.advice.nearest import Measured
 from advisor.advice.picks import pick_rows, reason
 from advisor.advice.plans import make_plan
 from advisor.advice.probes import what_to_measure
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from advisor.advice.engine import Engine
-    from advisor.domain import Plan, Profile
+    from advisor.domain import Explanation, Plan, Profile
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,7 @@ def advise(
     limits: Constraints | None = None,
     current: Plan | None = None,
     runs: Sequence[Profile] = (),
+    explain: Sequence[str] = (),
 ) -> Advice:
     """Recommend machines, counts and layouts for a workload.
 
@@ -79,6 +82,8 @@ def advise(
     runs : sequence of Profile
         The user's own measured runs, which calibrate the predictions; the present machines are
         to be predicted by `Engine.calibrated` with the same runs.
+    explain : sequence of str
+        Names of the picks to explain.
 
     Raises
     ------
@@ -93,8 +98,27 @@ def advise(
         raise no_plan(evaluated, limits, result.removed)
     advice = advice_of(evaluated, result, engine, limits, current)
     return advice.model_copy(
-        update={"probes": what_to_measure(evaluated, result.rows, limits, engine)}
+        update={
+            "probes": what_to_measure(evaluated, result.rows, limits, engine),
+            "explanations": _explanations(evaluated, result, engine, explain),
+        }
     )
+
+
+def _explanations(
+    evaluated: Evaluated, result: Result, engine: Engine, names: Sequence[str]
+) -> dict[str, Explanation]:
+    if not names:
+        return {}
+    measured, entries = Measured.load(engine), evaluated.plans["entry"]
+    return {
+        name: explanation_of(
+            evaluated.best, int(entries.iloc[result.picks[name]]), evaluated.workload, engine,
+            measured,
+        )
+        for name in names
+        if name in result.picks
+    }  # fmt: skip
 
 
 def advice_of(

@@ -18,6 +18,7 @@ from advisor.advice.entries import (
     parts_of,
     step_time_of,
 )
+from advisor.advice.explain import explanation_of
 from advisor.advice.machines import parse_machines
 from advisor.advice.plans import make_plan
 from advisor.core.errors import InvalidInputError, NoFeasiblePlanError, PredictionError
@@ -32,6 +33,7 @@ from advisor.search.wide import wide_pass
 
 if TYPE_CHECKING:
     from advisor.advice.engine import Engine
+    from advisor.advice.nearest import Measured
     from advisor.domain import InstanceType, Plan
 
 ASSUMED_PER_NODE: Final = 8
@@ -82,19 +84,34 @@ def current_plan(
     return make_plan(evaluated, int(best), engine, deadline_h)
 
 
-def forecast_on_machines(text: str, workload: Workload, engine: Engine) -> Forecast:
-    """Predict the job on machines of the catalog, such as ``4 x p4d.24xlarge``."""
+def forecast_on_machines(
+    text: str, workload: Workload, engine: Engine, measured: Measured | None = None
+) -> Forecast:
+    """Predict the job on machines of the catalog, such as ``4 x p4d.24xlarge``.
+
+    With the `measured` runs the forecast is explained by those nearest to it.
+    """
     count, machine = parse_machines(text, engine.catalog)
     hardware = _hardware_of(machine, workload, engine)
     best = _best(workload, hardware, count, engine, f"{count} × {machine.name}")
     devices = count * machine.accelerators
-    return _forecast(workload, engine, best, machine.accelerator, devices, count, machine.name, ())
+    forecast = _forecast(
+        workload, engine, best, machine.accelerator, devices, count, machine.name, ()
+    )
+    return _explained(forecast, workload, engine, best, measured)
 
 
 def forecast_on_accelerators(
-    name: str, accelerators: int, workload: Workload, engine: Engine
+    name: str,
+    accelerators: int,
+    workload: Workload,
+    engine: Engine,
+    measured: Measured | None = None,
 ) -> Forecast:
-    """Predict the job on so many accelerators, in machines of eight with their usual network."""
+    """Predict the job on so many accelerators, in machines of eight with their usual network.
+
+    With the `measured` runs the forecast is explained by those nearest to it.
+    """
     facts = engine.catalog.accelerator(name)
     per_node = _per_node(accelerators)
     machines = accelerators // per_node
@@ -116,7 +133,8 @@ def forecast_on_accelerators(
         f"machines of {per_node} accelerators",
         f"network {network / GBIT_PER_S:,.0f} Gbit/s per machine",
     )
-    return _forecast(workload, engine, best, facts.name, accelerators, machines, "", assumed)
+    forecast = _forecast(workload, engine, best, facts.name, accelerators, machines, "", assumed)
+    return _explained(forecast, workload, engine, best, measured)
 
 
 def _per_node(accelerators: int) -> int:
@@ -208,6 +226,19 @@ def _forecast(
         calibrated=calibrated_of(best, 0, engine, steps=workload.steps),
         own_runs=engine.own_runs,
     )
+
+
+def _explained(
+    forecast: Forecast,
+    workload: Workload,
+    engine: Engine,
+    best: BestLayouts,
+    measured: Measured | None,
+) -> Forecast:
+    if measured is None:
+        return forecast
+    explained = explanation_of(best, 0, workload, engine, measured)
+    return forecast.model_copy(update={"explanation": explained})
 
 
 def _scaled(estimate: Estimate, factor: float, unit: str) -> Estimate:

@@ -12,6 +12,7 @@ from advisor.advice.forecast import (
     forecast_on_accelerators,
     forecast_on_machines,
 )
+from advisor.advice.nearest import Measured
 from advisor.advice.run_files import runs_of_file
 from advisor.advice.trace_runs import RunFacts, run_of_trace
 from advisor.core.errors import InvalidInputError
@@ -19,7 +20,7 @@ from advisor.domain import Profile
 from advisor.traces import Trace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from advisor.advice.engine import Engine
     from advisor.advice.job import Job
@@ -51,8 +52,9 @@ class Question:
         options: SearchOptions | None = None,
         limits: Constraints,
         current: str | None = None,
+        explain: Sequence[str] = (),
     ) -> Advice:
-        """Return the advice within the limits, beside what runs today.
+        """Return the advice within the limits, beside what runs today; explain picks by name.
 
         Raises
         ------
@@ -64,10 +66,12 @@ class Question:
         today = None
         if current:
             today = current_plan(current, self.workload, engine, limits.deadline_h, options)
-        return advise(self.workload, engine, options=options, limits=limits, current=today)
+        return advise(
+            self.workload, engine, options=options, limits=limits, current=today, explain=explain
+        )
 
-    def forecast(self, engine: Engine, hardware: Hardware) -> Forecast:
-        """Return what the job takes on given hardware.
+    def forecast(self, engine: Engine, hardware: Hardware, *, explain: bool = False) -> Forecast:
+        """Return what the job takes on given hardware, explained if asked for.
 
         Raises
         ------
@@ -75,10 +79,11 @@ class Question:
             If the hardware is not known, the runs cannot be used, or the job does not fit.
         """
         engine = self.calibrated(engine)
+        measured = Measured.load(engine) if explain else None
         if hardware.machines is not None:
-            return forecast_on_machines(hardware.machines, self.workload, engine)
+            return forecast_on_machines(hardware.machines, self.workload, engine, measured)
         return forecast_on_accelerators(
-            hardware.gpu or "", hardware.accelerators or 0, self.workload, engine
+            hardware.gpu or "", hardware.accelerators or 0, self.workload, engine, measured
         )
 
     def calibrated(self, engine: Engine) -> Engine:

@@ -9,7 +9,8 @@ from typing import Any, Final, NoReturn, get_args
 from advisor import __version__
 from advisor.advice.job import AMOUNTS, DEFAULT_RANK
 from advisor.advice.limits import MARKET_NAMES
-from advisor.cli import commands, mixed, prices, serve, stored, traced, values
+from advisor.advice.picks import PICKS
+from advisor.cli import commands, mixed, prices, refit, serve, stored, traced, values
 from advisor.core.errors import InvalidInputError
 from advisor.domain import Precision
 from advisor.search.constraints import DEFAULT_CHANCE
@@ -46,6 +47,7 @@ def make_parser() -> argparse.ArgumentParser:
     prices.add_commands(actions)
     traced.add_commands(actions)
     stored.add_commands(actions)
+    refit.add_commands(actions)
     _add_serve(actions)
     return parser
 
@@ -83,6 +85,9 @@ def _add_advise(actions: Any) -> None:
     command.add_argument("--current", metavar="MACHINES",
                          help="what you run on today: “4 x p4d.24xlarge”")  # fmt: skip
     command.add_argument("--csv", type=Path, metavar="FILE", help="write the front as a table")
+    command.add_argument("--explain", choices=PICKS, nargs="?", const=PICKS[0],
+                         help="open the prediction of a pick (default %(const)s): its parts and "
+                         "the nearest measured runs")  # fmt: skip
 
 
 def _add_predict(actions: Any) -> None:
@@ -93,6 +98,11 @@ def _add_predict(actions: Any) -> None:
     where.add_argument("--machines", metavar="MACHINES", help="“128 x p4de.24xlarge”")
     where.add_argument("--gpu", metavar="NAME", help="accelerator, with --accelerators")
     where.add_argument("--accelerators", type=values.whole("--accelerators"), metavar="N")
+    command.add_argument(
+        "--explain",
+        action="store_true",
+        help="open the prediction: its parts and the nearest measured runs",
+    )
 
 
 def _add_mixed(actions: Any) -> None:

@@ -42,7 +42,10 @@ def advise(options: argparse.Namespace) -> int:
         check_place(options.csv)
     engine = Engine.open(catalog)
     keep_runs(options, question, engine)
-    advice = question.advice(engine, options=search, limits=limits, current=options.current)
+    explain = (options.explain,) if options.explain else ()
+    advice = question.advice(
+        engine, options=search, limits=limits, current=options.current, explain=explain
+    )
     if options.csv:
         write_text(options.csv, front_csv(advice))
     if options.json:
@@ -61,7 +64,7 @@ def predict(options: argparse.Namespace) -> int:
     question = question_of(options, catalog, options.machines)
     engine = Engine.open(catalog)
     keep_runs(options, question, engine)
-    forecast = question.forecast(engine, hardware)
+    forecast = question.forecast(engine, hardware, explain=options.explain)
     if options.json:
         _print_json(forecast)
     else:

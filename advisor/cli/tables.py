@@ -13,6 +13,7 @@ from advisor.advice.calibrated import sentence
 from advisor.advice.infeasible import NAMES
 from advisor.advice.interruptions import sentences
 from advisor.advice.probe_words import advice_words, now_words
+from advisor.cli.explained import show_explanation
 from advisor.cli.text import plain
 from advisor.core import units
 from advisor.core.units import NBSP
@@ -61,6 +62,8 @@ def show_advice(advice: Advice, limits: Constraints) -> None:
     if advice.probes is not None:
         out.print(f"{plain(now_words(advice.probes))} {plain(advice_words(advice.probes))}")
     show_own_runs(out, advice.own_runs)
+    for name, explained in advice.explanations.items():
+        show_explanation(out, explained, f"{TITLES[name]}, explained")
     _show_account(out, advice)
 
 
@@ -172,6 +175,8 @@ def show_forecast(forecast: Forecast, workload: Workload) -> None:
     if forecast.calibrated is not None:
         out.print(plain(sentence(forecast.calibrated, forecast.hours.value)))
     show_own_runs(out, forecast.own_runs)
+    if forecast.explanation is not None:
+        show_explanation(out, forecast.explanation, "Explained")
     for assumption in forecast.assumptions:
         out.print(f"[dim]assumed: {plain(assumption)}[/dim]")
 

@@ -5,6 +5,7 @@ from advisor.domain.calibration import Calibrated, Likeness, OwnRun, OwnRuns, Un
 from advisor.domain.cluster import Cluster, NodeGroup
 from advisor.domain.credits import Credits
 from advisor.domain.estimate import Basis, Estimate
+from advisor.domain.explanation import Difference, Explanation, Nearness, NearRun, OwnShare
 from advisor.domain.forecast import Forecast
 from advisor.domain.hardware import (
     Accelerator,
@@ -29,7 +30,9 @@ __all__ = [
     "Calibrated",
     "Cluster",
     "Credits",
+    "Difference",
     "Estimate",
+    "Explanation",
     "Family",
     "Forecast",
     "InstanceType",
@@ -39,11 +42,14 @@ __all__ = [
     "Market",
     "MemoryUse",
     "Model",
+    "NearRun",
+    "Nearness",
     "NodeGroup",
     "Offer",
     "Optimizer",
     "OwnRun",
     "OwnRuns",
+    "OwnShare",
     "Plan",
     "Precision",
     "Probe",

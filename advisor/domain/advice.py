@@ -8,6 +8,7 @@ from pydantic import Field
 
 from advisor.domain.base import Noun
 from advisor.domain.calibration import OwnRuns
+from advisor.domain.explanation import Explanation
 from advisor.domain.plan import Plan
 from advisor.domain.probes import Probes
 from advisor.domain.workload import Workload
@@ -25,7 +26,7 @@ class Pick(Noun):
 class Advice(Noun):
     """Picks by name, the Pareto front, and an account of the search."""
 
-    only_if_any: ClassVar[tuple[str, ...]] = ("own_runs", "caveats", "probes")
+    only_if_any: ClassVar[tuple[str, ...]] = ("own_runs", "caveats", "probes", "explanations")
 
     workload: Workload
     picks: dict[str, Pick]
@@ -39,4 +40,7 @@ class Advice(Noun):
     caveats: tuple[str, ...] = Field(default=(), description="What the predictions leave out.")
     probes: Probes | None = Field(
         default=None, description="What to measure before choosing; None where it was not asked."
+    )
+    explanations: dict[str, Explanation] = Field(
+        default={}, description="Of picks, by name; empty where none was asked."
     )

@@ -9,6 +9,7 @@ from pydantic import Field
 from advisor.domain.base import Noun
 from advisor.domain.calibration import Calibrated, OwnRuns
 from advisor.domain.estimate import Estimate
+from advisor.domain.explanation import Explanation
 from advisor.domain.layout import Layout
 from advisor.domain.plan import MemoryUse, StepParts
 
@@ -16,7 +17,7 @@ from advisor.domain.plan import MemoryUse, StepParts
 class Forecast(Noun):
     """Step time, hours and memory of a job on so many accelerators of one kind."""
 
-    only_if_any: ClassVar[tuple[str, ...]] = ("own_runs", "caveats")
+    only_if_any: ClassVar[tuple[str, ...]] = ("own_runs", "caveats", "explanation")
 
     accelerator: str
     accelerators: float = Field(gt=0)
@@ -34,3 +35,6 @@ class Forecast(Noun):
     mfu: float = Field(ge=0, le=1, description="Model FLOPs utilisation of the dense peak.")
     calibrated: Calibrated | None = Field(default=None, description="None without own runs.")
     own_runs: OwnRuns | None = Field(default=None, description="None where none were given.")
+    explanation: Explanation | None = Field(
+        default=None, description="None where it was not asked."
+    )

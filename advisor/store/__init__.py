@@ -16,7 +16,7 @@ AddResult(added=1, known=1, deleted=0, corrected=0, outliers=0)
 """
 
 from advisor.store.backup_format import BackupSummary
-from advisor.store.profiles import AddResult, Origin, SeedResult
+from advisor.store.profiles import AddResult, Origin, OwnChanges, SeedResult
 from advisor.store.records import Edit, FinishedRun, SavedPlan
 from advisor.store.seeding import seed
 from advisor.store.snapshots import Snapshot
@@ -28,6 +28,7 @@ __all__ = [
     "Edit",
     "FinishedRun",
     "Origin",
+    "OwnChanges",
     "SavedPlan",
     "SeedResult",
     "Snapshot",

@@ -61,6 +61,25 @@ class SeedResult:
     kept: int
 
 
+@dataclass(frozen=True)
+class OwnChanges:
+    """How the runs in use differ from the shipped ones.
+
+    Parameters
+    ----------
+    shipped : str
+        SHA-256 of all shipped runs, in use or not.
+    added : frozenset of str
+        Content hashes of the user's runs in use.
+    left_out : frozenset of str
+        Content hashes of shipped runs that the user marked, corrected or deleted.
+    """
+
+    shipped: str
+    added: frozenset[str]
+    left_out: frozenset[str]
+
+
 def insert_missing(
     connection: Connection, by_hash: Mapping[str, Profile], origin: Origin
 ) -> list[str]:
@@ -174,6 +193,23 @@ def data_hash(connection: Connection) -> str:
     rows = connection.execute(query).all()
     text = "\n".join(sorted(f"{key} {origin}" for key, origin in rows))
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def own_changes(connection: Connection) -> OwnChanges:
+    """Return how the runs in use differ from the shipped ones."""
+    query = select(profiles.c.content_hash, profiles.c.origin, profiles.c.state)
+    shipped: list[str] = []
+    added: set[str] = set()
+    left_out: set[str] = set()
+    for key, origin, state in connection.execute(query):
+        if origin == "seed":
+            shipped.append(key)
+            if state != "active":
+                left_out.add(key)
+        elif state == "active":
+            added.add(key)
+    digest = hashlib.sha256("\n".join(sorted(shipped)).encode()).hexdigest()
+    return OwnChanges(digest, frozenset(added), frozenset(left_out))
 
 
 def batches(values: Sequence[str]) -> Iterator[Sequence[str]]:

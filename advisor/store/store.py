@@ -146,6 +146,11 @@ class Store(PlanMethods, EditMethods, BackupMethods):
         with self._reading() as connection:
             return runs.data_hash(connection)
 
+    def own_changes(self) -> runs.OwnChanges:
+        """Return how the runs in use differ from the shipped ones."""
+        with self._reading() as connection:
+            return runs.own_changes(connection)
+
     def seed_hash(self) -> str:
         """Return the hash of the seed tables in the store, empty if there are none."""
         with self._reading() as connection:

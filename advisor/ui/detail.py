@@ -22,7 +22,6 @@ from advisor.core.units import (
     interval,
     number,
     percent,
-    round_significant,
     usd,
 )
 from advisor.predictor.hardware import run_precision
@@ -32,14 +31,17 @@ from advisor.ui.charts.bars import BarData, bill_bar, draw_bar, memory_bar, part
 from advisor.ui.charts.cost_time import pick_labels
 from advisor.ui.charts.finish import draw_finish, finish_data
 from advisor.ui.charts.style import CONFIG
+from advisor.ui.explained import show_explanation
+from advisor.ui.exporting import export_button
 from advisor.ui.plan_markets import show_markets
 from advisor.ui.saving import save_button, show_saved_as
-from advisor.ui.state import address_values, measured
+from advisor.ui.state import address_values
 from advisor.ui.text import plain
 from advisor.ui.theme import MARKET_TITLES, palette
 
 if TYPE_CHECKING:
     from advisor.advice import Engine, Result
+    from advisor.catalog import Catalog
     from advisor.domain import Estimate, Plan, Workload
     from advisor.search.constraints import Constraints
     from advisor.search.search import Evaluated
@@ -58,7 +60,7 @@ def show_plan(
                         "Go back to all plans.]")  # fmt: skip
         return
     plan = make_plan(evaluated, row, engine, limits.deadline_h)
-    _bar_of_actions(plan, evaluated.workload, key)
+    _bar_of_actions(plan, evaluated.workload, key, engine.catalog)
     show_saved_as(key)
     basket.show_basket()
     _title(plan, evaluated, result, row, engine)
@@ -77,7 +79,7 @@ def show_plan(
     with right, st.container(border=True, height="stretch", gap="xsmall"):
         _prices(plan, engine)
     with st.container(border=True, gap="xsmall"):
-        _nearest(evaluated, row, engine)
+        show_explanation(evaluated, row, engine)
 
 
 def close_plan() -> None:
@@ -85,7 +87,7 @@ def close_plan() -> None:
     st.query_params.pop("plan", None)
 
 
-def _bar_of_actions(plan: Plan, workload: Workload, key: str) -> None:
+def _bar_of_actions(plan: Plan, workload: Workload, key: str, catalog: Catalog) -> None:
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
         st.button("All plans", icon=":material/arrow_back:", type="tertiary", on_click=close_plan)
         save_button(plan, workload, key)
@@ -95,6 +97,7 @@ def _bar_of_actions(plan: Plan, workload: Workload, key: str) -> None:
         st.download_button("Plan, JSON", plan.to_json(), f"plan-{plan.id}.json",
                            "application/json", icon=":material/download:", type="primary",
                            on_click="ignore")  # fmt: skip
+        export_button(plan, workload, catalog)
 
 
 def link(key: str) -> str:
@@ -257,35 +260,3 @@ def _prices(plan: Plan, engine: Engine) -> None:
              for item, price, source, as_of in rows]  # fmt: skip
     table = pd.DataFrame(cells, columns=["Item", "Price", "Source", "As of"])
     st.table(table, border="horizontal", hide_index=True)
-
-
-def _nearest(evaluated: Evaluated, row: int, engine: Engine) -> None:
-    entry = int(evaluated.plans.iloc[row]["entry"])
-    runs = measured().nearest(engine, evaluated.best, entry)
-    st.markdown("#### Nearest measured runs :small[:gray[closest first; the predictor has learnt "
-                "from them]]", anchors=False)  # fmt: skip
-    shown = pd.DataFrame(
-        {
-            "Model": runs["model"],
-            "Accelerators": runs["accelerators"].map("{:g} × ".format) + runs["accelerator"],
-            "Layout": runs["parallelism"],
-            "Batch": runs["global_batch"],
-            "Sequence or side": runs["sample_size"],
-            "Measured, s": runs["measured_s"].map(round_significant),
-            "Predicted, s": runs["predicted_s"].map(round_significant),
-            "Error, %": (100 * (runs["predicted_s"] / runs["measured_s"] - 1)).round(1),
-            "Distance": runs["distance"].round(1),
-            "Source": runs["url"],
-        }
-    )
-    whole = st.column_config.NumberColumn(format="localized")
-    st.dataframe(
-        shown, hide_index=True, alt="Measured runs nearest to this plan",
-        column_config={
-            "Batch": whole, "Sequence or side": whole,
-            "Source": st.column_config.LinkColumn(display_text=r"github\.com/([^/]+/[^/]+)"),
-            "Distance": st.column_config.NumberColumn(
-                help="In units of the usual gap between measured runs; above 3 is far."
-            ),
-        },
-    )  # fmt: skip

@@ -16,7 +16,9 @@ from advisor.advice.job import Job
 from advisor.advice.job_line import StatedJob, parse_job
 from advisor.advice.limits import USUAL_CLOUDS
 from advisor.advice.nearest import Measured
+from advisor.advice.refits import read_refits
 from advisor.core.errors import AdvisorError
+from advisor.core.paths import data_dir
 from advisor.domain.hardware import OWN_CLOUD
 from advisor.search.constraints import DEFAULT_CHANCE, NO_COMMITMENT, Constraints
 from advisor.search.search import Evaluated, SearchOptions, evaluate
@@ -57,12 +59,17 @@ def asset(name: str) -> str:
 
 
 def engine() -> Engine:
-    """Return the engine, opened once per server and again when own prices change."""
-    return _engine(catalogs.stamp())
+    """Return the engine, opened once per server and again when prices or the predictor change."""
+    return _engine(_stamp())
+
+
+def _stamp() -> tuple[str, str]:
+    """Return what answers depend on beside their question: own prices, and the refit in use."""
+    return catalogs.stamp(), read_refits(data_dir()).in_use
 
 
 @st.cache_resource(max_entries=2, show_spinner="Loading prices and measured runs …")
-def _engine(prices: str) -> Engine:  # noqa: ARG001 - the prices in the key of the cache
+def _engine(stamp: tuple[str, str]) -> Engine:  # noqa: ARG001 - a part of the cache's key
     return Engine.open()
 
 
@@ -80,26 +87,24 @@ def cloud_choices() -> tuple[str, ...]:
     return (*(DEFAULT_CLOUDS if own else USUAL_CLOUDS), OTHER_CLOUDS)
 
 
-@st.cache_resource(show_spinner="Reading measured runs …")
 def measured() -> Measured:
-    """Return the runs the predictor learnt from, read once per server."""
+    """Return the runs the predictor learnt from, read once per predictor."""
+    return _measured(_stamp())
+
+
+@st.cache_resource(max_entries=1, show_spinner="Reading measured runs …")
+def _measured(stamp: tuple[str, str]) -> Measured:  # noqa: ARG001 - a part of the cache's key
     return Measured.load(engine())
 
 
 def calibrated(job: Job, runs: Sequence[Profile] = ()) -> Engine:
     """Return the engine whose predictions the user's runs calibrate; without runs as it is."""
-    return _calibrated(job, catalogs.stamp(), _hashes(runs), runs) if runs else engine()
+    return _calibrated(job, _stamp(), _hashes(runs), runs) if runs else engine()
 
 
 def evaluated(job: Job, options: SearchOptions, runs: Sequence[Profile] = ()) -> Evaluated:
     """Return the evaluated table of a job; constraints only filter it."""
-    return _evaluated(job, options, catalogs.stamp(), _hashes(runs), runs)
-
-
-def learn_again() -> None:
-    """Forget what was trained and what was predicted with it, here and for everybody."""
-    for cached in (_engine, measured, _calibrated, _evaluated):
-        cached.clear()
+    return _evaluated(job, options, _stamp(), _hashes(runs), runs)
 
 
 def _hashes(runs: Sequence[Profile]) -> tuple[str, ...]:
@@ -109,7 +114,7 @@ def _hashes(runs: Sequence[Profile]) -> tuple[str, ...]:
 @st.cache_resource(max_entries=16, show_spinner="Calibrating by your runs …")
 def _calibrated(
     job: Job,
-    prices: str,  # noqa: ARG001 - as in `_engine`
+    stamp: tuple[str, str],  # noqa: ARG001 - as in `_engine`
     hashes: tuple[str, ...],  # noqa: ARG001 - the runs in the key of the cache
     _runs: Sequence[Profile],
 ) -> Engine:
@@ -120,7 +125,7 @@ def _calibrated(
 def _evaluated(
     job: Job,
     options: SearchOptions,
-    prices: str,  # noqa: ARG001 - as in `_engine`
+    stamp: tuple[str, str],  # noqa: ARG001 - as in `_engine`
     hashes: tuple[str, ...],  # noqa: ARG001 - the runs in the key of the cache
     _runs: Sequence[Profile],
 ) -> Evaluated:

@@ -8,10 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from advisor.core.errors import AdvisorError
-from advisor.predictor.predictor import data_key
 from advisor.store import Store
 from advisor.ui.notices import not_understood
-from advisor.ui.state import engine, learn_again
+from advisor.ui.refitting import show_learning
 from advisor.ui.stored_runs import (
     NUMBERS,
     ORIGINS,
@@ -50,12 +49,11 @@ def show_store() -> None:
         edits = store.edits(most=100)
         newest = tuple((one.id, one.undone_at) for one in edits[:20])
         frame = _frame(store.where, (store.data_hash(), newest))
-        is_learnt = data_key(store, engine().catalog) == engine().predictor.data_hash
     own = int((frame["origin"] == "user").sum())
     st.markdown(f"## Store :small[:gray[{len(frame):,} measured runs, {own:,} of your own]]",
                 anchors=False)  # fmt: skip
-    if not is_learnt:
-        _not_learnt()
+    with Store.open() as store:
+        show_learning(store)
     found = _filters(frame)
     chosen = _table(found)
     problem = st.session_state.pop(_PROBLEM, None)
@@ -68,17 +66,6 @@ def show_store() -> None:
 
 def _row(row: pd.Series[Any]) -> dict[str, Any]:
     return {str(name): value for name, value in row.items()}
-
-
-def _not_learnt() -> None:
-    with st.container(border=True, horizontal=True, vertical_alignment="center", gap="small",
-                      key="not_learnt"):  # fmt: skip
-        st.markdown(":blue[:material/school:] The predictor has not learnt the newest changes of "
-                    "the store. It does at the next start of the app, or now, in about half a "
-                    "minute.", width="stretch")  # fmt: skip
-        if st.button("Train now", key="train_now", icon=":material/model_training:"):
-            learn_again()
-            st.rerun()
 
 
 def _filters(frame: pd.DataFrame) -> pd.DataFrame:

@@ -27,7 +27,7 @@ def test_a_language_model_on_a100_rests_on_language_models_of_its_generation(
     )
     only = Machines(cloud="azure", instance_type="Standard_ND96amsr_A100_v4", count=4)
     evaluated = evaluate(workload, engine.catalog, engine.predictor, SearchOptions(), only)
-    runs = measured.nearest(engine, evaluated.best, 0)
+    runs = measured.nearest(engine, evaluated.best.jobs.take(np.array([0])))
     assert len(runs) == SHOWN
     assert runs["distance"].is_monotonic_increasing
     assert runs["accelerator"].str.contains("A100|H100").all()

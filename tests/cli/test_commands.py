@@ -225,3 +225,26 @@ def test_errors_of_a_programmer_are_not_hidden(
     monkeypatch.setattr("advisor.advice.question.advise", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         advisor("advise", *JOB)
+
+
+def test_a_pick_is_explained_by_its_parts_and_the_nearest_runs(
+    advisor: Callable[..., Ran], engine_data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ADVISOR_DATA_DIR", str(engine_data_dir))
+    ran = advisor("advise", *JOB, "--explain", "--json")
+    explained = ran.json["explanations"]["cheapest"]
+    step = ran.json["picks"]["cheapest"]["plan"]["step_time_s"]["value"]
+    assert explained["step_s"] == pytest.approx(step)
+    assert explained["nearest"][0]["distance"] == explained["distance"]
+    words = advisor("predict", *JOB, "--machines", "4 x p4d.24xlarge", "--explain").out
+    assert "Physics alone says" in words
+    assert "The nearest measured run is" in words
+    assert "nearest measured run" in words
+
+
+def test_a_refit_without_own_runs_has_nothing_to_learn(
+    advisor: Callable[..., Ran], engine_data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ADVISOR_DATA_DIR", str(engine_data_dir))
+    assert advisor("refit", "--json").json is None
+    assert "There is nothing to learn" in advisor("refit").out

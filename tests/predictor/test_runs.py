@@ -11,7 +11,7 @@ from advisor.core.errors import PredictionError
 from advisor.predictor.difficulty import model_keys
 from advisor.predictor.hardware import facts_of
 from advisor.predictor.jobs import Jobs
-from advisor.predictor.predictor import Predictor
+from advisor.predictor.predictor import Basis, Predictor
 from advisor.predictor.run_networks import stated_gbit_per_s
 from advisor.predictor.runs import FAMILY_CODES, STACK_CODES, resolve_runs
 from advisor.predictor.training import training_table
@@ -400,7 +400,7 @@ def test_no_rows_make_an_empty_table() -> None:
 
 def test_a_store_without_runs_says_so() -> None:
     with Store.open() as store, pytest.raises(PredictionError, match="only 0 usable"):
-        Predictor.train(store, catalog(), "key")
+        Predictor.train(store, catalog(), Basis("facts"))
 
 
 def test_the_index_of_the_profiles_is_kept() -> None:

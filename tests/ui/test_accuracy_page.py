@@ -12,6 +12,8 @@ from ui_apps import open_page, text_of
 
 from advisor.advice import boards as stored_boards
 from advisor.advice.boards import Board, Figure, Stamp, write_board
+from advisor.advice.refit_guard import Score
+from advisor.advice.refits import Refits, Skipped, Verdict, write_refits
 from advisor.catalog import load
 from advisor.store import Store
 from advisor.testing.store_plans import WORKLOAD, plan
@@ -129,3 +131,24 @@ def test_every_dot_says_what_it_is_and_markup_is_escaped() -> None:
     assert dots.x.tolist() == frame["measured_s"].tolist()
     assert dots.y.tolist() == frame["predicted_s"].tolist()
     assert list(dots.marker.color) == [LIGHT.family(name) for name in frame["hardware"]]
+
+
+def test_refits_on_own_runs_are_told_with_their_reason(folder: Path, own_data_dir: Path) -> None:
+    assert "None yet" in text_of(open_page("accuracy"))
+    scores = tuple(
+        Score(held_out="models", whose=whose, runs=40, median_before=20.0, median_after=25.0,
+              mean_before=30.0, mean_after=31.0)
+        for whose in ("shipped", "own")
+    )  # fmt: skip
+    verdict = Verdict(
+        made_at=dt.datetime(2026, 1, 2, tzinfo=dt.UTC), taken=False, own_runs=7, new_runs=5,
+        why="it predicts <b>worse</b>", scores=scores, skipped=(Skipped(run="a run", why="slip"),),
+    )  # fmt: skip
+    write_refits(own_data_dir, Refits(verdicts=(verdict,)))
+    test = open_page("accuracy")
+    (table,) = [one.value for one in test.dataframe if "Verdict" in one.value]
+    row = table.iloc[0]
+    assert row["Verdict"] == "✗ not taken"
+    assert (row["Own runs"], row["New"]) == (7, 5)
+    assert "your runs of new models off by 20.0 → 25.0" in row["Held out"]
+    assert row["Left aside"] == "a run: slip"

@@ -8,6 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from ui_apps import button, open_page, text_of
 
+from advisor.advice import refit_worker
 from advisor.store import Store
 from advisor.testing.uploads import bad_files, profiler_trace
 
@@ -109,12 +110,18 @@ def test_keeping_says_whether_the_run_was_new() -> None:
     assert len(own_runs()) == 1
 
 
-def test_a_kept_run_is_told_to_be_learnt_at_the_next_start() -> None:
+def test_a_kept_run_is_told_to_be_learnt_and_learnt_when_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    started: list[bool] = []
+    monkeypatch.setattr(refit_worker, "start", lambda: started.append(True))
     assert "has not learnt" not in text_of(open_page("profiles"))
     test = fill_in(upload({"run.json": profiler_trace()}))
     button(test, "Keep").click().run()
     assert "has not learnt the newest changes" in text_of(test)
-    assert button(test, "Train now")
+    assert started == []
+    button(test, "Learn now").click().run()
+    assert started == [True]
 
 
 def test_the_runs_of_a_table_are_kept_together() -> None:

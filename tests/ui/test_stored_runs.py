@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from ui_apps import button, open_page, text_of
 
 from advisor.advice import Engine
+from advisor.advice.refits import Refits, Verdict, write_refits
 from advisor.domain import Profile, Provenance
 from advisor.store import Store
 from advisor.ui import state
@@ -153,8 +155,8 @@ def test_the_page_filters_the_table_and_says_when_nothing_is_found(engine_copy: 
     assert "No run of the store is like that" in text_of(test)
 
 
-def test_training_anew_opens_the_engine_again(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
+def test_a_refit_that_is_taken_opens_the_engine_again(
+    engine: Engine, own_data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[Engine] = []
 
@@ -163,9 +165,10 @@ def test_training_anew_opens_the_engine_again(
         return engine
 
     monkeypatch.setattr(state.Engine, "open", open_engine)
-    state.learn_again()
-    for _ in range(2):
-        assert state.engine() is engine
-    state.learn_again()
-    assert state.engine() is engine
+    for name in ("one", "another"):
+        verdict = Verdict(made_at=dt.datetime.now(dt.UTC), taken=True, why="no worse",
+                          data_hash=f"{own_data_dir} {name}")  # fmt: skip
+        write_refits(own_data_dir, Refits(verdicts=(verdict,)))
+        for _ in range(2):
+            assert state.engine() is engine
     assert len(opened) == 2

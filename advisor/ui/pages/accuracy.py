@@ -22,6 +22,7 @@ from advisor.ui import notices
 from advisor.ui.address import restore
 from advisor.ui.charts.predicted_measured import draw_scatter, scatter_data
 from advisor.ui.charts.style import CONFIG
+from advisor.ui.refitting import show_refits
 from advisor.ui.state import inputs_of, session_values
 from advisor.ui.text import plain
 from advisor.ui.theme import FAMILY_TITLES, palette, swatch
@@ -165,5 +166,6 @@ try:
     if with_points:
         show_points(with_points)
     show_record()
+    show_refits()
 except AdvisorError as error:
     notices.not_understood(error)
