@@ -105,7 +105,8 @@ def test_the_frame_has_a_row_per_plan_and_units_in_its_names(engine: Engine) -> 
     assert set(frame["plan_id"]) == plans
     assert frame["cost_usd"].is_monotonic_increasing
     cheapest = answer.picks["cheapest"].plan
-    first = frame.iloc[0]
+    first = frame[frame["plan_id"] == cheapest.id].iloc[0]
+    assert "cheapest" in first["pick"]
     assert first["cost_usd"] == pytest.approx(cheapest.cost_usd.value, abs=0.01)
     assert first["hours"] == pytest.approx(cheapest.hours.value, abs=0.001)
 
