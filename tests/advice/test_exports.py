@@ -32,7 +32,6 @@ def test_the_table_has_every_plan_once_cheapest_first(advice: Advice) -> None:
     assert len(rows) == len(plans)
     costs = [float(row["cost_usd"]) for row in rows]
     assert costs == sorted(costs)
-    assert rows[0]["pick"].split()[0] == "cheapest"
     assert {name for row in rows for name in row["pick"].split()} == set(advice.picks)
 
 
