@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 @EXPORTERS.register("json")
 class Json:
-    """The plan as JSON; the same that `advisor diff` reads."""
+    """The plan and its job as JSON, for programs of your own."""
 
     label: ClassVar[str] = "JSON"
-    use: ClassVar[str] = "advisor diff {file} LATER.json"
+    use: ClassVar[str] = "python -m json.tool {file}"
     suffix: ClassVar[str] = "json"
     language: ClassVar[Language] = "json"
 
