@@ -92,8 +92,8 @@ class Workload(Noun):
 
     @property
     def steps(self) -> int:
-        """Optimizer steps until done."""
-        return math.ceil(self.samples / self.global_batch)
+        """Optimizer steps until done; in integers, as a float of 1e17 cannot count single steps."""
+        return -(-math.ceil(self.samples) // self.global_batch)
 
     @property
     def tokens(self) -> float:

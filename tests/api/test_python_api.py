@@ -181,6 +181,31 @@ def test_hardware_has_to_be_said_once(engine: Engine) -> None:
             advisor.predict(**JOB, **hardware, engine=engine)
 
 
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"accelerators": 0}, "accelerators: 0 is not a number above 0"),
+        ({"accelerators": float("nan")}, "accelerators: nan is not a number"),
+        ({"gpu": "Foo 9000"}, "unknown accelerator “Foo 9000”"),
+        ({"model": "1e30B"}, "unknown model “1e30B”"),
+        ({"tokens": float("nan")}, "tokens: nan is not a number"),
+        ({"tokens": 1e30}, "tokens: a number above 0"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_predicted_gives_the_reason_and_no_number(
+    engine: Engine, changes: dict[str, Any], words: str
+) -> None:
+    asked = JOB | {"gpu": "H100", "accelerators": 8} | changes
+    with pytest.raises(advisor.AdvisorError, match=words):
+        advisor.predict(**asked, engine=engine)
+
+
+def test_only_picks_can_be_explained(engine: Engine) -> None:
+    with pytest.raises(advisor.InvalidInputError, match=r"“dearest” is no pick.*cheapest"):
+        advisor.advise(**JOB, explain="dearest", engine=engine)
+
+
 def test_what_is_not_feasible_is_an_advisor_error(engine: Engine) -> None:
     with pytest.raises(advisor.NoFeasiblePlanError):
         advisor.advise(**JOB, deadline_h=0.01, engine=engine)

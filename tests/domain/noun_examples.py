@@ -12,16 +12,19 @@ from advisor.domain import (
     Cluster,
     Credits,
     Estimate,
+    Explanation,
     Forecast,
     InstanceType,
     Interruptions,
     Layout,
     MemoryUse,
     Model,
+    NearRun,
     NodeGroup,
     Offer,
     OwnRun,
     OwnRuns,
+    OwnShare,
     Plan,
     Probe,
     ProbeRun,
@@ -83,6 +86,16 @@ OWN_RUN = OwnRun(
     model="toy", accelerator="A100-40GB", accelerators=8, global_batch=64, measured_s=2.5,
     predicted_s=2.0, source="own trace",
 )  # fmt: skip
+NEAR_RUN = NearRun(
+    source="MLPerf", model="toy", accelerator="A100-40GB", accelerators=8, global_batch=64,
+    measured_s=2.5, predicted_s=2.4, distance=0.5, nearness="very near", differs=("model",),
+)  # fmt: skip
+OWN_SHARE = OwnShare(run=OWN_RUN, likeness="same job", factor=1.25)
+EXPLANATION = Explanation(
+    physics_s=1.6 / 0.9, learned_factor=0.9, own_factor=1.25, step_s=2.0, parts=PARTS,
+    distance=0.5, nearness="very near", kept_share=0.99, nearest=(NEAR_RUN,),
+    own_runs=(OWN_SHARE,),
+)  # fmt: skip
 CALIBRATED = Calibrated(
     step_time_before_s=STEP, hours_before=STEP.model_copy(update={"unit": "h"}), factor=1.2,
     runs=3, likeness="same model and accelerator",
@@ -117,6 +130,7 @@ NOUNS = (
         catalog={"hash": "c", "offers": 5}, predictor={"version": "0.1.0"}, probes=PROBES,
     ),
     PROBE_RUN, PROBE, PROBES,
+    NEAR_RUN, OWN_SHARE, EXPLANATION,
 )  # fmt: skip
 # What breaks an example: (noun, field or fields, value).
 BROKEN = (
@@ -141,6 +155,9 @@ BROKEN = (
     (INTERRUPTIONS, "checkpoint_every_h", 0), (INTERRUPTIONS, "basis", ""),
     (OWN_RUN, "measured_s", 0), (CALIBRATED, "factor", 0), (CALIBRATED, "runs", 0),
     (CALIBRATED, "likeness", "none"),
+    (NEAR_RUN, "measured_s", 0), (NEAR_RUN, "distance", -1), (NEAR_RUN, "nearness", "there"),
+    (NEAR_RUN, "differs", ("colour",)), (OWN_SHARE, "factor", 0),
+    (EXPLANATION, "kept_share", 1.1),
     (PROBE_RUN, "duration_s", 0), (PROBE_RUN, "cost_usd", -1), (PROBE, "runs", ()),
     (PROBES, "wrong_probability", 1.1), (PROBES, "plans", 0),
     (PLAN, "mfu", 1.2), (PLAN, "steps", 0), (PLAN, "deadline_probability", 1.1),

@@ -230,6 +230,18 @@ def test_replicas_share_the_arithmetic_of_a_fixed_batch_and_never_more(columns, 
     assert number(many.total_s) >= number(one.total_s) / k - STEP_OVERHEAD_S
 
 
+@pytest.mark.parametrize("shared", ["accumulation", "micro_batch"])
+@given(columns=any_job(parameter_servers=0.0), costs=any_costs(), k=st.sampled_from([2.0, 8.0]))
+def test_more_accelerators_never_lengthen_the_arithmetic_of_a_fixed_batch(
+    shared, columns, costs, k
+) -> None:
+    # The replicas take over accumulation, or a part of every micro-batch.
+    whole = columns | {shared: k * columns[shared], "global_batch": k * columns["global_batch"]}
+    more = whole | {shared: columns[shared], "data_parallel": k * columns["data_parallel"]}
+    one, many = (step_columns(jobs(layout), costs) for layout in (whole, more))
+    assert number(many.compute_s) <= number(one.compute_s) * SPARE
+
+
 @given(columns=any_job(parameter_servers=0.0, pipeline_parallel=1.0), costs=any_costs(),
        k=st.sampled_from([2.0, 8.0]))  # fmt: skip
 def test_replicas_with_a_batch_of_their_own_are_no_faster_than_fewer(columns, costs, k) -> None:
