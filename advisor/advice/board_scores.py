@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pandas as pd
+from scipy.stats import binom
 
 from advisor.advice.saved import outcomes
 from advisor.predictor.hardware import facts_of
@@ -13,12 +14,17 @@ from advisor.predictor.hardware import facts_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from numpy.typing import ArrayLike, NDArray
+
     from advisor.advice.boards import Board, Figure
     from advisor.catalog import Catalog
     from advisor.store import SavedPlan
 
+    Floats = NDArray[np.float64]
+
 BARS: Final = {"median_ape": "median", "mape": "mean", "coverage_90": "coverage"}
 UNKNOWN_FAMILY: Final = "Other"
+LEVELS: Final = (90, 80)  # of the intervals of a board [%]
 
 
 def board_table(boards: Iterable[Board]) -> pd.DataFrame:
@@ -66,6 +72,46 @@ def _bars(board: Board) -> list[str]:
 
 def _verdict(figure: Figure) -> str:
     return "holds" if figure.holds else "fails"
+
+
+def coverage_against_nominal(boards: Iterable[Board]) -> pd.DataFrame:
+    """Return how many measurements the intervals of each board held, against what they promise.
+
+    Returns
+    -------
+    DataFrame
+        One row per board and level: ``title``, ``held_out``, ``runs``, ``nominal`` and
+        ``covered`` [%], ``low`` and ``high`` [%], the range that chance alone explains.
+    """
+    rows = [
+        {"title": board.title, "held_out": board.held_out, "runs": runs.value, "nominal": level,
+         "covered": 100 * covered.value}
+        for board in boards
+        for level in LEVELS
+        if (covered := board.figure(f"coverage_{level}")) and (runs := board.figure("n"))
+    ]  # fmt: skip
+    columns = ["title", "held_out", "runs", "nominal", "covered"]
+    coverage = pd.DataFrame(rows, columns=columns)
+    low, high = chance_range(coverage["nominal"].to_numpy(float), coverage["runs"].to_numpy(float))
+    return coverage.assign(low=low, high=high)
+
+
+def chance_range(nominal: ArrayLike, runs: ArrayLike) -> tuple[Floats, Floats]:
+    """Return the coverage that 95 of 100 boards of right intervals would have [%].
+
+    Runs are counted as independent, which those of one publication are not quite: the range is
+    the narrowest that can be asked for.
+
+    Parameters
+    ----------
+    nominal : array_like
+        What the intervals promise to hold [%].
+    runs : array_like
+        Measurements of the board, at least 1.
+    """
+    count, share = np.asarray(runs, float), np.asarray(nominal, float) / 100
+    low, high = binom.ppf([[0.025], [0.975]], np.atleast_1d(count), np.atleast_1d(share))
+    return 100 * low / count, 100 * high / count
 
 
 def with_hardware(points: pd.DataFrame, catalog: Catalog) -> pd.DataFrame:
@@ -125,6 +171,12 @@ def track_record(plans: Iterable[SavedPlan]) -> pd.DataFrame:
     columns = ["plan", "recorded_at", "quantity", "unit", "predicted", "low", "high", "measured",
                "inside"]  # fmt: skip
     return pd.DataFrame(rows, columns=columns)
+
+
+def record_scores(record: pd.DataFrame) -> pd.DataFrame:
+    """Return the errors and coverage of a track record by quantity, as `scores_by` does."""
+    names = {"predicted": "predicted_s", "measured": "measured_s", "low": "low_s", "high": "high_s"}
+    return scores_by(record.rename(columns=names), "quantity")
 
 
 def share_inside(record: pd.DataFrame) -> float | None:

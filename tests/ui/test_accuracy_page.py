@@ -11,12 +11,14 @@ import pytest
 from ui_apps import open_page, text_of
 
 from advisor.advice import boards as stored_boards
+from advisor.advice.board_scores import coverage_against_nominal
 from advisor.advice.boards import Board, Figure, Stamp, write_board
 from advisor.advice.refit_guard import Score
 from advisor.advice.refits import Refits, Skipped, Verdict, write_refits
 from advisor.catalog import load
 from advisor.store import Store
 from advisor.testing.store_plans import WORKLOAD, plan
+from advisor.ui.charts.coverage import draw_coverage
 from advisor.ui.charts.predicted_measured import MOST_DOTS, draw_scatter, hover_texts, scatter_data
 from advisor.ui.theme import LIGHT
 
@@ -36,21 +38,24 @@ def points(count: int) -> pd.DataFrame:
     )  # fmt: skip
 
 
+def board(name: str, title: str, stamp: Stamp, *, runs: int = 30, covered: float = 0.891,
+          with_points: bool = False) -> Board:  # fmt: skip
+    figures = (
+        Figure(name="median_ape", value=27.8, unit="%", bar="<= 18", holds=False),
+        Figure(name="mape", value=42.7, unit="%"),
+        Figure(name="coverage_90", value=covered, unit="share", bar="0.87 to 0.93"),
+        Figure(name="n", value=runs, unit="rows"),
+    )
+    return Board(
+        name=name, title=title, held_out="one model", runs_of="us", stamp=stamp,
+        measured_at=dt.datetime(2026, 1, 2, tzinfo=dt.UTC), figures=figures, points=with_points,
+    )  # fmt: skip
+
+
 def store_boards(folder: Path, stamp: Stamp) -> None:
-    for name, title, with_points in (("shipped.store_model", "New models", True),
-                                     ("vtrain", "Large jobs", False)):  # fmt: skip
-        figures = (
-            Figure(name="median_ape", value=27.8, unit="%", bar="<= 18", holds=False),
-            Figure(name="mape", value=42.7, unit="%"),
-            Figure(name="coverage_90", value=0.891, unit="share", bar="0.87 to 0.93"),
-            Figure(name="n", value=30, unit="rows"),
-        )
-        board = Board(
-            name=name, title=title, held_out="one model", runs_of="us", stamp=stamp,
-            measured_at=dt.datetime(2026, 1, 2, tzinfo=dt.UTC), figures=figures,
-            points=with_points,
-        )  # fmt: skip
-        write_board(board, points(30) if with_points else None, folder)
+    with_dots = board("shipped.store_model", "New models", stamp, with_points=True)
+    write_board(with_dots, points(30), folder)
+    write_board(board("vtrain", "Large jobs", stamp), None, folder)
 
 
 @pytest.fixture(name="folder")
@@ -102,10 +107,14 @@ def test_a_damaged_board_is_said(folder: Path) -> None:
 def test_finished_runs_are_counted_with_their_intervals(folder: Path) -> None:
     with Store.open() as store:
         saved = store.save_plan(plan(), WORKLOAD, name="*first*")
-        store.finish_plan(saved.id, hours=saved.hours.value, cost_usd=saved.cost_usd.high * 2)
+        bill = saved.cost_usd
+        store.finish_plan(saved.id, hours=saved.hours.value, cost_usd=bill.high * 2)
     test = open_page("accuracy")
     assert "**1 of 2** recorded figures lie inside" in text_of(test)
-    record = test.dataframe[0].value
+    (scores,) = [one.value for one in test.dataframe if "Median off" in one.value]
+    assert scores["Quantity"].tolist() == ["Bill", "Time"]
+    assert scores["Median off"].tolist() == [pytest.approx(100 - 50 * bill.value / bill.high), 0.0]
+    (record,) = [one.value for one in test.dataframe if "Plan" in one.value]
     assert record["Plan"].tolist() == ["*first*", "*first*"]
     assert record["Inside"].tolist() == ["✓ inside", "✗ outside"]
 
@@ -152,3 +161,24 @@ def test_refits_on_own_runs_are_told_with_their_reason(folder: Path, own_data_di
     assert (row["Own runs"], row["New"]) == (7, 5)
     assert "your runs of new models off by 20.0 → 25.0" in row["Held out"]
     assert row["Left aside"] == "a run: slip"
+
+
+def test_coverage_stands_against_what_intervals_promise(folder: Path) -> None:
+    store_boards(folder, Stamp.today(load(("snapshot",))))
+    test = open_page("accuracy")
+    assert "2 of 2 within the band that chance" in text_of(test)
+    assert test.radio(key="level").options == ["90 %"]
+
+
+def test_the_band_of_chance_is_drawn_under_the_boards() -> None:
+    stamp = Stamp.today(load(("snapshot",)))
+    boards = [board("few", "Few", stamp, runs=30, covered=0.8),
+              board("many", "Many", stamp, runs=9000, covered=0.8)]  # fmt: skip
+    coverage = coverage_against_nominal(boards)
+    assert coverage["nominal"].tolist() == [90, 90]
+    within = coverage["covered"].between(coverage["low"], coverage["high"])
+    assert within.tolist() == [True, False]  # 24 of 30 can be chance, 7,200 of 9,000 cannot
+    dots = draw_coverage(coverage, 90, LIGHT).data[-1]
+    assert dots.x.tolist() == [30, 9000]
+    assert dots.y.tolist() == [80, 80]
+    assert "80.0 % of 9,000 inside the 90 % interval" in dots.hovertext[1]

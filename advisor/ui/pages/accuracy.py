@@ -8,7 +8,10 @@ import streamlit as st
 
 from advisor import catalog as catalogs
 from advisor.advice.board_scores import (
+    LEVELS,
     board_table,
+    coverage_against_nominal,
+    record_scores,
     scores_by,
     share_inside,
     track_record,
@@ -20,6 +23,7 @@ from advisor.core.units import interval, number
 from advisor.store import Store
 from advisor.ui import notices
 from advisor.ui.address import restore
+from advisor.ui.charts.coverage import draw_coverage
 from advisor.ui.charts.predicted_measured import draw_scatter, scatter_data
 from advisor.ui.charts.style import CONFIG
 from advisor.ui.refitting import show_refits
@@ -28,6 +32,8 @@ from advisor.ui.text import plain
 from advisor.ui.theme import FAMILY_TITLES, palette, swatch
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import pandas as pd
 
     from advisor.advice.boards import Board
@@ -99,12 +105,35 @@ def show_points(boards: list[Board]) -> None:
     show_scores(points, by)
 
 
+def show_coverage(boards: Iterable[Board]) -> None:
+    """Draw how many measurements the intervals held, against what they promise."""
+    coverage = coverage_against_nominal(boards)
+    if coverage.empty:
+        return
+    st.markdown("### Coverage against nominal", anchors=False)
+    levels = [level for level in LEVELS if level in set(coverage["nominal"])]
+    level = st.radio("Interval", levels, format_func=lambda level: f"{level} %", key="level",
+                     horizontal=True)  # fmt: skip
+    chosen = coverage[coverage["nominal"] == level]
+    st.plotly_chart(draw_coverage(chosen, level, palette()), config=CONFIG, key="coverage")
+    inside = int(chosen["covered"].between(chosen["low"], chosen["high"]).sum())
+    st.markdown(
+        f":small[:gray[One dot per board, {inside} of {len(chosen)} within the band that chance "
+        "alone explains if runs are independent (95 of 100 boards would lie there). Below it "
+        "intervals were too narrow, above it too wide.]]"
+    )
+
+
 def show_scores(points: pd.DataFrame, by: str) -> None:
     """Draw errors and coverage by group."""
     scores = scores_by(points, BREAKDOWNS[by]).rename(columns=SCORES)
     titles = [FAMILY_TITLES.get(str(name), str(name)).capitalize() if by != "Accelerator" else
               FAMILY_TITLES.get(str(name), str(name)) for name in scores.index]  # fmt: skip
     scores.insert(0, by, titles)
+    _score_table(scores)
+
+
+def _score_table(scores: pd.DataFrame) -> None:
     percent = {name: _PERCENT for name in SCORES.values() if name != "Runs"}
     st.dataframe(scores, hide_index=True, column_config=percent | {"Runs": _WHOLE})
 
@@ -130,6 +159,7 @@ def show_record() -> None:
         f"**{inside:,} of {len(record):,}** recorded figures lie inside their 90 % interval "
         f"({100 * share:.0f} %)."
     )
+    _score_table(record_scores(record).rename(columns=SCORES).reset_index(names="Quantity"))
     st.dataframe(record_table(record), hide_index=True)
 
 
@@ -165,6 +195,7 @@ try:
     with_points = [board for board in stored.boards if board.points]
     if with_points:
         show_points(with_points)
+    show_coverage(stored.boards)
     show_record()
     show_refits()
 except AdvisorError as error:
