@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _SNIFF: Final = re.compile(rb"\bthroughput/(?:device/)?(?:batches|samples|tokens)_per_sec: [\d.,]+")
 _VALUE: Final = re.compile(
-    r"\b((?:throughput|memory|trainer|time)/[\w/]+): ([\d.,]+(?:e[+-]?\d+)?)(?=\s|$)"
+    r"\b((?:throughput|memory|trainer|time)/[\w/]{1,80}): ([\d.,]+(?:e[+-]?\d+)?)(?=\s|$)"
 )
 _PEAKS: Final = ("memory/peak_allocated_mem", "memory/peak_active_mem", "memory/peak_reserved_mem")
 
