@@ -11,6 +11,7 @@ import numpy as np
 from advisor.core.errors import InvalidInputError
 from advisor.domain import Market
 from advisor.search.finish import hours_at_chance, meets_deadline
+from advisor.search.interruptions import surest_known
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -112,7 +113,8 @@ def relaxations(plans: pd.DataFrame, limits: Constraints) -> list[Relaxation]:
 
     Each set limit is relaxed alone (to the nearest value that admits a plan, rounded up to two
     digits; sets of names are left out, but reserved markets stay out), and deadline and budget
-    together a little.
+    together a little. A plan whose finish is known is meant wherever there is one: what a lower
+    bound meets, the plan may miss.
     """
     masks = dict(filter_masks(plans, limits))
     found = []
@@ -133,7 +135,7 @@ def relaxations(plans: pd.DataFrame, limits: Constraints) -> list[Relaxation]:
 def _nearest(
     plans: pd.DataFrame, limits: Constraints, name: str, others: np.ndarray
 ) -> Relaxation | None:
-    rows = np.flatnonzero(others)
+    rows = surest_known(plans, np.flatnonzero(others))
     if not len(rows):
         return None
     if name == "deadline_h":
@@ -160,7 +162,7 @@ def _both_a_little(
     for other, mask in masks.items():
         if other not in ("deadline_h", "budget_usd"):
             others &= mask
-    rows = np.flatnonzero(others)
+    rows = surest_known(plans, np.flatnonzero(others))
     if not len(rows):
         return None
     hours = hours_at_chance(plans, limits.chance)[rows]
@@ -184,7 +186,8 @@ def _with_cheapest(
     rows = np.flatnonzero(mask)
     if not len(rows):
         return None
-    cheapest = rows[np.argmin(plans["cost_usd"].to_numpy()[rows])]
+    known = surest_known(plans, rows)
+    cheapest = known[np.argmin(plans["cost_usd"].to_numpy()[known])]
     return Relaxation(names=names, limits=limits, plan=int(cheapest), plans=len(rows))
 
 

@@ -29,6 +29,7 @@ from advisor.search.constraints import (
 from advisor.search.finish import deadline_probability, hours_at_chance, meets_deadline
 from advisor.search.interruptions import never_interrupted
 from advisor.search.search import Evaluated
+from advisor.transient import NO_DATA
 
 CHOICES = {
     "clouds": ("cloud", ["aws", "gcp", "azure"]),
@@ -310,6 +311,25 @@ def test_deadline_and_budget_together_are_relaxed_less_than_either_alone() -> No
     both = ways["deadline_h", "budget_usd"]
     assert (both.limits.deadline_h, both.limits.budget_usd) == (3.0, 210.0)
     assert (both.plan, both.plans) == (1, 1)
+
+
+def test_no_limit_is_relaxed_to_what_only_a_lower_bound_meets() -> None:
+    plans = plans_of((10.0, 300.0), (4.0, 90.0))
+    plans["interruption_basis"] = ["", NO_DATA]
+    limits = Constraints(deadline_h=2.0, chance=0.5)
+    (way,) = relaxations(plans, limits)
+    assert (way.limits.deadline_h, way.plan, way.plans) == (10.0, 0, 2)
+    (way,) = relaxations(plans, Constraints(budget_usd=50.0))
+    assert (way.limits.budget_usd, way.plan) == (300.0, 0)
+    both = relaxations(plans, Constraints(deadline_h=2.0, budget_usd=50.0, chance=0.5))
+    assert [way.plan for way in both] == [0]
+    assert both[0].names == ("deadline_h", "budget_usd")
+
+
+def test_where_every_finish_is_a_bound_the_bounds_are_what_limits_are_relaxed_to() -> None:
+    plans = plans_of((10.0, 300.0), (4.0, 90.0)).assign(interruption_basis=NO_DATA)
+    (way,) = relaxations(plans, Constraints(deadline_h=2.0, chance=0.5))
+    assert (way.limits.deadline_h, way.plan) == (4.0, 1)
 
 
 def test_a_suggestion_is_rounded_up_and_never_down() -> None:
