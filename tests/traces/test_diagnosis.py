@@ -20,7 +20,7 @@ from trace_examples import (
 
 from advisor.advice.diagnosis import Finding, diagnose
 from advisor.core.units import GIB
-from advisor.traces import Trace, read
+from advisor.traces import Parts, RankRow, Trace, read
 
 _KINETO = "data/traces/kineto"
 
@@ -39,7 +39,7 @@ def steps(*names: tuple[str, float], loading: float = 0.0, count: int = 4) -> Tr
             loader = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
             events += [event(loader, "user_annotation", begin, loading)]
         for i, (name, length) in enumerate(names):
-            events += [launch(10 * n + i, begin + i), kernel(10 * n + i, at, length, name)]
+            events += [launch(100 * n + i, begin + i), kernel(100 * n + i, at, length, name)]
             at += length
     return read(dumped(profiler_trace(events)))
 
@@ -67,12 +67,45 @@ def test_of_loading_only_what_the_gpu_waits_for_counts() -> None:
     assert found.step_time_after_s == pytest.approx(0.86e-3)
 
 
-def test_gaps_between_short_kernels_are_the_host_s() -> None:
+def test_gaps_between_kernels_are_the_host_s() -> None:
     found = kinds(steps(("a", 5), ("b", 5)))
-    assert found["launch-bound"].severity == "high"
+    assert found["host-bound"].severity == "high"
+    assert "longer than launching takes" in found["host-bound"].help
     assert "low-batch" in found
     assert "input-bound" not in found
-    assert found["launch-bound"].step_time_after_s == pytest.approx(1e-5, rel=0.1)
+    assert found["host-bound"].step_time_after_s == pytest.approx(1e-5, rel=0.1)
+
+
+def test_many_short_kernels_are_bound_by_their_launches() -> None:
+    found = kinds(steps(*[(f"kernel{i}", 5) for i in range(50)]))
+    assert "host-bound" not in found
+    assert "launches 50 kernels and copies a step, one each 20 µs" in found["launch-bound"].sentence
+    assert "CUDA graphs" in found["launch-bound"].help
+
+
+def test_an_unusually_long_step_is_not_taken_for_a_slow_host() -> None:
+    usual = steps(("gemm_bf16", 900), count=5)
+    long = usual.model_copy(
+        update={
+            "parts": Parts(
+                window_s=7e-3, compute_s=4.5e-3, comm_exposed_s=0, memcpy_s=0, idle_s=2.5e-3
+            )
+        }
+    )
+    assert diagnose(long) == ()
+
+
+def test_an_idle_gpu_is_named_where_the_file_does_not_tell_why() -> None:
+    found = kinds(Trace(format="nvidia_smi_csv", gpu_busy_share=0.014, gpus=1))
+    assert "nothing to do 99\xa0% of the time" in found["gpu-idle"].sentence
+    assert diagnose(Trace(format="nvidia_smi_csv", gpu_busy_share=0.95, gpus=1)) == ()
+
+
+def test_copies_that_nothing_hides_are_named() -> None:
+    parts = Parts(window_s=1.0, compute_s=0.02, comm_exposed_s=0, memcpy_s=0.97, idle_s=0.01)
+    found = kinds(Trace(format="nsys_sqlite", gpu_busy_share=0.99, parts=parts))["copies-exposed"]
+    assert found.severity == "high"
+    assert "97%" in found.sentence
 
 
 def test_exposed_and_hidden_communication_differ() -> None:
@@ -94,6 +127,25 @@ def test_the_slowest_rank_is_named() -> None:
     assert found.step_time_after_s == pytest.approx(1e-3)
 
 
+def job_of(*exposed: float) -> Trace:
+    rows = tuple(
+        RankRow(rank=i, step_time_s=0.1, comm_exposed_share=share)
+        for i, share in enumerate(exposed)
+    )
+    return Trace(format="kineto_chrome_trace", step_time_s=0.1, ranks=rows)
+
+
+def test_the_rank_that_alone_does_not_wait_is_the_one_waited_for() -> None:
+    found = kinds(job_of(0.4, 0.41, 0.05, 0.42))["straggler"]
+    assert "wait for rank 2: it communicates 5% of the time" in found.sentence
+    assert found.step_time_after_s == pytest.approx(0.0645)
+
+
+@pytest.mark.parametrize("exposed", [(0.4, 0.4, 0.05, 0.05), (0.1, 0.12, 0.11, 0.1), (0.0, 0.4)])
+def test_stages_of_a_pipeline_and_even_ranks_are_no_stragglers(exposed: tuple[float, ...]) -> None:
+    assert "straggler" not in kinds(job_of(*exposed))
+
+
 @pytest.mark.parametrize(("peak", "kind"), [(10, "memory-room"), (78, "memory-full"), (60, None)])
 def test_room_in_memory(peak: float, kind: str | None) -> None:
     trace = read(dumped(profiler_trace([*profiler_events(), memory(1e6, peak * GIB)])))
@@ -105,6 +157,23 @@ def test_matrix_kernels_in_single_precision() -> None:
     assert kinds(trace)["tensor-cores-unused"].severity == "high"
     old = trace.model_copy(update={"gpu_name": "Tesla P100-PCIE-16GB"})
     assert "tensor-cores-unused" not in kinds(old)
+
+
+@pytest.mark.parametrize(
+    ("gpu", "words"),
+    [
+        ("Tesla V100-SXM2-32GB", "know no bf16"),
+        ("AMD Instinct MI300X", "matrix cores"),
+        ("NVIDIA A100-SXM4-80GB", "TF32"),
+    ],
+)
+def test_the_faster_precision_is_one_that_the_gpu_has(gpu: str, words: str) -> None:
+    trace = steps(("volta_sgemm_128x64_nn", 900)).model_copy(update={"gpu_name": gpu})
+    assert words in kinds(trace)["tensor-cores-unused"].help
+
+
+def test_single_precision_does_not_matter_where_the_gpu_is_idle() -> None:
+    assert "tensor-cores-unused" not in kinds(steps(("volta_sgemm_128x64_nn", 50)))
 
 
 @pytest.mark.parametrize(("inputs", "said"), [("tf32f32", False), ("f32f32", True)])
