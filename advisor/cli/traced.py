@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any
 from advisor.cli import probe_command, trace_tables
 from advisor.cli.text import printable
 from advisor.cli.trace_findings import show_findings
-from advisor.traces import Result, read, read_directory, read_many
-from advisor.traces.archives import files_of
-from advisor.traces.limits import DEFAULT_LIMITS
+from advisor.traces import Result, read_runs
 from advisor.traces.trace import MAIN_KEYS
 
 if TYPE_CHECKING:
@@ -21,10 +19,11 @@ if TYPE_CHECKING:
     from advisor.traces import Trace
 
 DESCRIPTION = (
-    "Read a trace or log; its format is told by its content. A file, an archive or, with --job, a "
-    "directory is one run; a directory is otherwise one run per file. With --json a file gives "
-    "one object and a directory a list; what is not told is null. Files of a directory that "
-    "cannot be read are named, and the others are read."
+    "Read a trace or log; its format is told by its content. The files of a directory or archive "
+    "that fit together (the ranks of a job, or a log beside a trace of it) are one run; files that "
+    "do not are runs of their own. With --json one run gives one object and several give a list; "
+    "--job and --each ask for one or the other. What is not told is null. Files that cannot be "
+    "read are named, and the others are read."
 )
 
 
@@ -33,31 +32,27 @@ def add_commands(actions: Any) -> None:
     probe_command.add_commands(actions)
     command = actions.add_parser("trace", help="what a trace or log says", description=DESCRIPTION)
     command.set_defaults(run=trace)
-    command.add_argument("path", type=Path, metavar="FILE|DIR")
-    command.add_argument("--job", action="store_true",
-                         help="the files of a directory are the ranks of one job")  # fmt: skip
+    command.add_argument("path", type=Path, metavar="FILE|DIR|ARCHIVE")
+    how = command.add_mutually_exclusive_group()
+    how.add_argument("--job", action="store_true",
+                     help="the files are of one job, whether or not they look like it")  # fmt: skip
+    how.add_argument("--each", action="store_true", help="every file is a run of its own")
     command.add_argument("--json", action="store_true", help="print JSON")
 
 
 def trace(options: argparse.Namespace) -> int:
-    """Read a file, or all files of a directory.
+    """Read a file, or all files of a directory or archive.
 
     Raises
     ------
     TraceError
         If the file, or every file, cannot be read or is refused.
     """
-    path: Path = options.path
-    if not path.is_dir():
-        results = [Result(path.name, trace=read(path))]
-    elif options.job:
-        results = [Result(path.name, trace=read_directory(path))]
-    else:
-        results = _read_each(path)
+    results = _results(options)
     found = [result.trace for result in results if result.trace is not None]
     if options.json:
         listed = [_main_keys(one) for one in found]
-        shown = listed if path.is_dir() else listed[0]
+        shown = listed if options.each or len(listed) > 1 else listed[0]
         print(json.dumps(shown, indent=1, allow_nan=False))  # noqa: T201 - this is the output
     else:
         trace_tables.show_traces(results)
@@ -65,10 +60,10 @@ def trace(options: argparse.Namespace) -> int:
     return 0
 
 
-def _read_each(folder: Path) -> list[Result]:
-    """Read the files of a directory and name the bad ones; the first is raised if all are bad."""
-    files = files_of(folder, DEFAULT_LIMITS)
-    results = read_many((str(file.relative_to(folder)), file) for file in files)
+def _results(options: argparse.Namespace) -> list[Result]:
+    """Read what is asked for and name the bad files; the first is raised if all are bad."""
+    as_one = True if options.job else False if options.each else None
+    results = read_runs(options.path, as_one=as_one)
     bad = [(result.name, result.error) for result in results if result.error is not None]
     if len(bad) == len(results):
         _say_not_read(bad[1:])

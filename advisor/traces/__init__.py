@@ -8,7 +8,15 @@ r"""Traces and logs of training jobs: what was run, how fast, and where the time
 
 from advisor.traces.limits import DEFAULT_LIMITS, Limits
 from advisor.traces.reader import READERS, TraceReader
-from advisor.traces.reading import Result, read, read_all, read_archive, read_directory, read_many
+from advisor.traces.reading import (
+    read,
+    read_all,
+    read_archive,
+    read_directory,
+    read_many,
+    read_runs,
+)
+from advisor.traces.runs import Result
 from advisor.traces.trace import (
     CollectiveRow,
     CutOffError,
@@ -39,4 +47,5 @@ __all__ = [
     "read_archive",
     "read_directory",
     "read_many",
+    "read_runs",
 ]

@@ -34,6 +34,21 @@ class Part:
     trace: Trace
 
 
+def says_its_rank(trace: Trace) -> bool:
+    """Tell whether the file of one process says which rank it is of."""
+    return not any("which rank" in text for text in trace.warnings)
+
+
+def worker_number(name: str) -> int | None:
+    """Return the number of a rank or worker in the name of a file, the innermost of several.
+
+    >>> worker_number("8gpu4/host_rank-3.json"), worker_number("trace.json")
+    (3, None)
+    """
+    found = _RANK_IN_NAME.findall(name)
+    return int(found[-1]) if found else None
+
+
 def join(parts: Sequence[Part], where: str) -> Trace:
     """Return the job that the files describe together.
 
@@ -85,12 +100,11 @@ def _of_ranks(parts: Sequence[Part]) -> Trace:
 def _rank_numbers(parts: Sequence[Part]) -> tuple[list[int], bool]:
     """Return the rank of each file, and whether file names had to tell it."""
     said = [part.trace.ranks[0].rank for part in parts]
-    unsure = [any("which rank" in text for text in part.trace.warnings) for part in parts]
-    if not any(unsure):
+    if all(says_its_rank(part.trace) for part in parts):
         return said, False
-    named = [_RANK_IN_NAME.search(part.name) for part in parts]
-    if all(named):
-        return [int(found[1]) if found else 0 for found in named], True
+    named = [number for part in parts if (number := worker_number(part.name)) is not None]
+    if len(named) == len(parts):
+        return named, True
     order = sorted(range(len(parts)), key=lambda i: parts[i].name)
     return [order.index(i) for i in range(len(parts))], True
 

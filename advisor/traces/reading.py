@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, TypeVar
 
 from advisor.core.errors import TraceError
 from advisor.traces.archives import files_of, is_tar, is_zip, members, refuse_pickle
-from advisor.traces.job import Part, join
 from advisor.traces.limits import DEFAULT_LIMITS, Limits
 from advisor.traces.reader import TraceReader, find_reader
+from advisor.traces.runs import Result, all_runs, errors_of, joined, runs_of
 from advisor.traces.source import Source, source_of
 from advisor.traces.trace import Trace
 
@@ -23,8 +22,6 @@ T = TypeVar("T")
 File = str | Path | bytes | IO[bytes]
 
 _PICKLE_PROTOCOLS: Final = (b"\x02", b"\x03", b"\x04", b"\x05")
-# Several processes of one job in one file.
-_PACKED: Final = {"kineto_chrome_trace": "kineto_multi_worker_archive"}
 
 
 def read(
@@ -56,7 +53,7 @@ def read(
         return read_directory(file, limits=limits)
     source = source_of(file, name, limits, progress)
     if _is_archive(source):
-        return _read_archive(source)
+        return joined(_of_archive(source), source.name)
     return _guarded(source, _reader(source).read)
 
 
@@ -67,7 +64,7 @@ def read_all(
     limits: Limits = DEFAULT_LIMITS,
     progress: Progress | None = None,
 ) -> tuple[Trace, ...]:
-    """Read a file that may hold several runs, such as a table; other files hold one.
+    """Read a file that may hold several runs: a table, or files that are not of one job.
 
     Parameters as of `read`.
 
@@ -77,10 +74,10 @@ def read_all(
         If it cannot be read or is refused.
     """
     if isinstance(file, str | Path) and Path(file).is_dir():
-        return (read_directory(file, limits=limits),)
+        return all_runs(_of_folder(Path(file), limits), Path(file).name)
     source = source_of(file, name, limits, progress)
     if _is_archive(source):
-        return (_read_archive(source),)
+        return all_runs(_of_archive(source), source.name)
     reader = _reader(source)
     rows: Callable[[Source], tuple[Trace, ...]] | None = getattr(reader, "read_all", None)
     return (_guarded(source, reader.read),) if rows is None else _guarded(source, rows)
@@ -99,7 +96,7 @@ def read_archive(file: File, name: str = "", *, limits: Limits = DEFAULT_LIMITS)
         raise TraceError(
             "this is no tar or zip archive.", where=source.name, todo="Read it as a single file."
         )
-    return _read_archive(source)
+    return joined(_of_archive(source), source.name)
 
 
 def read_directory(folder: str | Path, *, limits: Limits = DEFAULT_LIMITS) -> Trace:
@@ -111,17 +108,53 @@ def read_directory(folder: str | Path, *, limits: Limits = DEFAULT_LIMITS) -> Tr
         If none of the files can be read.
     """
     path = Path(folder)
-    results = read_many(files_of(path, limits), limits=limits)
-    return _joined(results, path.name)
+    return joined(_of_folder(path, limits), path.name)
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What became of one of many files: a trace or an error."""
+def read_runs(
+    file: File,
+    name: str = "",
+    *,
+    as_one: bool | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> list[Result]:
+    """Read a file, or the files of a folder or archive, as the runs that they describe.
 
-    name: str
-    trace: Trace | None = None
-    error: TraceError | None = None
+    Parameters
+    ----------
+    file : path, bytes or open binary file
+        What to read.
+    name : str
+        Its name for messages, where `file` has none.
+    as_one : bool, optional
+        Whether several files are one job. By default those are that fit together
+        (`advisor.traces.runs.runs_of`).
+    limits : Limits
+        Caps on what it may cost.
+
+    Returns
+    -------
+    list of Result
+        The runs, then the files that could not be read.
+
+    Raises
+    ------
+    TraceError
+        If a folder holds no files, an archive is damaged or refused, or a single file cannot be
+        read.
+    """
+    if isinstance(file, str | Path) and Path(file).is_dir():
+        where, results = Path(file).name, _of_folder(Path(file), limits)
+    else:
+        source = source_of(file, name, limits)
+        if not _is_archive(source):
+            return [Result(source.name, trace=_guarded(source, _reader(source).read))]
+        where, results = source.name, _of_archive(source)
+    if as_one is False:
+        return results
+    if as_one:
+        return [Result(where, trace=joined(results, where)), *errors_of(results)]
+    return runs_of(results, where)
 
 
 def read_many(
@@ -170,27 +203,17 @@ def _reader(source: Source) -> type[TraceReader]:
     return find_reader(source)
 
 
-def _read_archive(source: Source) -> Trace:
+def _of_folder(folder: Path, limits: Limits) -> list[Result]:
+    files = files_of(folder, limits)
+    return read_many(((file.relative_to(folder).as_posix(), file) for file in files), limits=limits)
+
+
+def _of_archive(source: Source) -> list[Result]:
     results: list[Result] = []
     for member in members(source):
         try:
-            results.append(Result(member.name, trace=_guarded(member, _reader(member).read)))
+            trace = _guarded(member, _reader(member).read)
+            results.append(Result(member.path, trace=trace, packed=True))
         except TraceError as error:
-            results.append(Result(member.name, error=error))
-    trace = _joined(results, source.name)
-    if len(trace.ranks) > 1:
-        return trace.model_copy(update={"format": _PACKED.get(trace.format, trace.format)})
-    return trace
-
-
-def _joined(results: list[Result], where: str) -> Trace:
-    parts = [Part(result.name, result.trace) for result in results if result.trace is not None]
-    bad = [result for result in results if result.error is not None]
-    if not parts and bad and bad[0].error is not None:
-        raise bad[0].error
-    trace = join(parts, where)
-    if not bad:
-        return trace
-    reasons = "; ".join(dict.fromkeys(result.error.what for result in bad if result.error))
-    text = f"Not read: {len(bad)} of {len(results)} files; {reasons}"
-    return trace.model_copy(update={"warnings": (*trace.warnings, text)})
+            results.append(Result(member.path, error=error))
+    return results

@@ -59,6 +59,8 @@ class Source:
 
     Attributes
     ----------
+    path : str
+        Name with the folders that were given.
     cut_off : bool
         Whether the compressed data ended early when it was last read.
     content_bytes : int
@@ -75,7 +77,8 @@ class Source:
         self._raw = raw
         self._progress = progress
         shown = name or (raw.name if isinstance(raw, Path) else "")
-        self.name = re.split(r"[\\/]", shown)[-1] or "file"
+        self.path = shown.replace("\\", "/")
+        self.name = self.path.rsplit("/", 1)[-1] or "file"
         self.limits = limits
         self._check_size()
         self.compressions = 0

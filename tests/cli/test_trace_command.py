@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -75,7 +76,7 @@ def test_a_file_in_words(run: Callable[..., Ran], tmp_path: Path) -> None:
     assert "None" not in ran.out
 
 
-def test_a_directory_gives_a_list_and_names_the_files_it_cannot_read(
+def test_a_directory_of_unrelated_logs_gives_a_list_and_names_the_files_it_cannot_read(
     run: Callable[..., Ran], tmp_path: Path
 ) -> None:
     for number in range(17):
@@ -109,15 +110,72 @@ def test_a_directory_of_bad_files_alone_is_an_error(
     assert "b.json" in ran.err
 
 
-def test_the_files_of_one_job_are_joined_when_asked(
-    run: Callable[..., Ran], tmp_path: Path
-) -> None:
+def rank_files(folder: Path, **changes: str) -> None:
+    folder.mkdir(exist_ok=True)
     for rank in range(2):
         text = kineto().replace('"rank": 0', f'"rank": {rank}')
-        (tmp_path / f"rank{rank}.json").write_text(text)
-    assert len(run("trace", str(tmp_path), "--json").json) == 2
-    (joined,) = run("trace", str(tmp_path), "--job", "--json").json
+        for old, new in changes.items():
+            text = text.replace(old, new)
+        (folder / f"rank{rank}.json").write_text(text)
+
+
+def test_the_workers_of_a_job_give_one_object_of_the_agreed_keys(
+    run: Callable[..., Ran], tmp_path: Path
+) -> None:
+    rank_files(tmp_path)
+    joined = run("trace", str(tmp_path), "--json").json
+    assert list(joined) == MAIN_KEYS
     assert joined["gpus"] == 2
+    assert joined == run("trace", str(tmp_path), "--job", "--json").json
+    assert len(run("trace", str(tmp_path), "--each", "--json").json) == 2
+
+
+@pytest.mark.parametrize("kind", ["zip", "gztar", "tar"])
+def test_an_archive_of_workers_gives_the_same_object_as_their_directory(
+    run: Callable[..., Ran], tmp_path: Path, kind: str
+) -> None:
+    rank_files(tmp_path / "job")
+    packed = run("trace", shutil.make_archive(str(tmp_path / "a"), kind, tmp_path / "job"), "--json").json
+    assert packed.pop("format") == "kineto_multi_worker_archive"
+    folder = run("trace", str(tmp_path / "job"), "--json").json
+    assert folder.pop("format") == "kineto_chrome_trace"
+    assert packed == folder
+
+
+def test_a_bad_file_among_the_workers_is_named_and_warned_of(
+    run: Callable[..., Ran], tmp_path: Path
+) -> None:
+    rank_files(tmp_path)
+    (tmp_path / "rank9.json").write_bytes(PNG)
+    ran = run("trace", str(tmp_path), "--json")
+    assert (ran.code, ran.json["gpus"]) == (0, 2)
+    assert ran.err.count("rank9.json: not read:") == 1
+    assert any(text.startswith("Not read: 1 of 3 files") for text in ran.json["warnings"])
+
+
+def test_one_file_in_a_directory_gives_one_object(run: Callable[..., Ran], tmp_path: Path) -> None:
+    (tmp_path / "train.log").write_text(megatron())
+    alone = run("trace", str(tmp_path / "train.log"), "--json").json
+    assert run("trace", str(tmp_path), "--json").json == alone
+    assert run("trace", str(tmp_path), "--each", "--json").json == [alone]
+
+
+def test_two_jobs_in_two_directories_are_two_runs(run: Callable[..., Ran], tmp_path: Path) -> None:
+    rank_files(tmp_path / "a")
+    rank_files(tmp_path / "b", A100="H100")
+    found = run("trace", str(tmp_path), "--json").json
+    assert [one["gpu_name"] for one in found] == ["NVIDIA A100-SXM4-80GB", "NVIDIA H100-SXM4-80GB"]
+    assert [one["gpus"] for one in found] == [2, 2]
+    forced = run("trace", str(tmp_path), "--job", "--json").json
+    assert any("do not look like those of one job" in text for text in forced["warnings"])
+
+
+def test_one_job_and_every_file_cannot_be_asked_for_together(
+    run: Callable[..., Ran], tmp_path: Path
+) -> None:
+    ran = run("trace", str(tmp_path), "--job", "--each")
+    assert ran.code == 2
+    assert "not allowed with" in ran.err
 
 
 BAD = {
