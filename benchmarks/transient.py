@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from advisor.core.paths import TABLES_DIR
 from benchmarks import report
-from benchmarks.boards import lifetimes, transient_runs
+from benchmarks.boards import engines, lifetimes, real_runs
 from benchmarks.boards.context import Context
 from benchmarks.boards.registry import BOARDS as ACCURACY_BOARDS
 
@@ -31,9 +31,10 @@ BOARDS: Final[dict[str, Callable[[], Iterator[report.Row]]]] = {
     **{name: _rows_of(name) for name in CMDARE},
     "lifetimes_places": lifetimes.lifetimes_places,
     "lifetimes_regions": lifetimes.lifetimes_regions,
-    "transient_runs": transient_runs.transient_runs,
-    "engines": transient_runs.engines,
-    "transient_speed": transient_runs.speed,
+    "transient_runs": real_runs.real_runs,
+    "deadline_reliability": real_runs.reliability,
+    "engines": engines.engines,
+    "transient_speed": engines.speed,
 }
 
 

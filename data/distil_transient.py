@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -48,6 +48,7 @@ def main() -> int:
         ("speeds", speeds(source)),
         ("scaling", scaling(source)),
         ("runs", runs(source)),
+        ("progress", progress(source)),
         ("end_to_end", end_to_end(source)),
     ):
         table.to_csv(OUT / f"{name}.csv", index=False, lineterminator="\n")
@@ -166,6 +167,7 @@ def runs(source: Path) -> pd.DataFrame:
         column: table["gpus"].str.extract(rf"(\d+)x{gpu}", expand=False).fillna("0").astype(int)
         for gpu, column in SERVERS.items()
     }
+    lost = [lost_workers(source, row) for row in table.to_dict("records")]
     return pd.DataFrame(
         {
             "gpus": table["gpus"],
@@ -176,9 +178,75 @@ def runs(source: Path) -> pd.DataFrame:
             "training_time_s": table["training_time_s"].round(3),
             "top1_accuracy": table["top1_accuracy"].round(5),
             "cost_usd": table["cost_usd"].round(6),
+            "workers_lost": pd.array([_count(found) for found in lost], dtype="Int64"),
+            "lost_uptime_s": [None if found is None else round(sum(found), 3) for found in lost],
             "source": table["source"],
         }
     )
+
+
+def _count(found: list[float] | None) -> int | None:
+    return None if found is None else len(found)
+
+
+def lost_workers(source: Path, run: dict[str, Any]) -> list[float] | None:
+    """Return the uptimes of the workers that a run lost [s]; None where that is not recorded."""
+    machines = machines_of(source, run)
+    if machines is None:
+        return None
+    revoked = machines["Revoked"].str.fullmatch("revoked", case=False)
+    return machines["Uptime"][revoked].tolist()
+
+
+def machines_of(source: Path, run: dict[str, Any]) -> pd.DataFrame | None:
+    """Return the machines of one run on preemptible K80, or None."""
+    folder = source / "raw" / "transient-deep-learning" / Path(_inner(run)).relative_to("data")
+    path = folder.parent / "vm_data.csv"
+    if "k80_spot" not in path.parts or not path.exists():
+        return None
+    table = pd.read_csv(path)
+    return table[table["VM_name"].str.contains(f"{run['zone']}-run{run['run']:.0f}-")]
+
+
+def _inner(run: dict[str, Any]) -> str:
+    """Return the path of a run's table in its repository."""
+    return str(run["source"]).split(" ", 1)[1].split(" ")[0]
+
+
+def progress(source: Path) -> pd.DataFrame:
+    """Return the steps that runs on preemptible K80 had done over time, and who still worked.
+
+    Uptimes count from the machine's start, steps from the first evaluation: the difference is
+    taken from the machine that ran longest.
+    """
+    found = []
+    for run in pd.read_csv(source / "tdl_training_runs.csv").to_dict("records"):
+        machines = machines_of(source, run)
+        if machines is None:
+            continue
+        folder = source / "raw" / "transient-deep-learning" / Path(_inner(run)).relative_to("data")
+        (path,) = folder.parent.glob("*train_data.csv")
+        points = pd.read_csv(path)
+        points = points[(points["Zone"] == run["zone"]) & (points["Run"] == run["run"])]
+        elapsed = points["Wall Time"] - points["Wall Time"].iloc[0]
+        before_s = machines["Uptime"].max() - elapsed.iloc[-1]
+        revoked = machines["Revoked"].str.fullmatch("revoked", case=False)
+        gone = (machines["Uptime"][revoked] - before_s).to_numpy()
+        workers = len(machines) - (gone[None, :] <= elapsed.to_numpy()[:, None]).sum(axis=1)
+        found.append(
+            pd.DataFrame(
+                {
+                    "gpus": run["gpus"],
+                    "zone": run["zone"],
+                    "run": int(run["run"]),
+                    "step": points["Step"].astype(int),
+                    "elapsed_s": elapsed.round(1),
+                    "workers": workers,
+                    "source": str(run["source"]).replace("agg_data.csv", path.name),
+                }
+            )
+        )
+    return pd.concat(found)
 
 
 def end_to_end(source: Path) -> pd.DataFrame:

@@ -42,6 +42,9 @@ class SpotJob:
         Standard deviation of the logarithm of the factor on the hazard, and on the work.
     server_cap : float
         Machines whose speed the parameter servers can take; infinite without such a limit.
+    running_s : float
+        Age of machines that train already, the youngest counts [s]: the first group needs no
+        start and no load, and has lived through so much of its hazard. 0: the job begins.
     """
 
     work_s: float
@@ -56,6 +59,7 @@ class SpotJob:
     hazard_log_sigma: float = 0.0
     work_log_sigma: float = 0.0
     server_cap: float = math.inf
+    running_s: float = 0.0
 
     def __post_init__(self) -> None:
         check_positive("work_s", self.work_s)
@@ -67,6 +71,7 @@ class SpotJob:
         check_positive("budget_usd", self.budget_usd, finite=False)
         check_positive("server_cap", self.server_cap, finite=False)
         group_hazard(self.machines, self.common_share)
+        self.lifetime.aged(self.running_s)
         for name in ("hazard_log_sigma", "work_log_sigma"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise InvalidInputError("is not possible.", where=name, todo="Give 0 or more.")
@@ -75,6 +80,21 @@ class SpotJob:
     def group_times(self) -> float:
         """Hazard of the first revocation in the group, in hazards of one machine."""
         return float(group_hazard(self.machines, self.common_share))
+
+    @property
+    def first_lifetime(self) -> Lifetime:
+        """Of the machines of the first group."""
+        return self.lifetime.aged(self.running_s)
+
+    @property
+    def first_start_s(self) -> float:
+        """Start of the first group [s]."""
+        return 0.0 if self.running_s else self.overheads.start_s
+
+    @property
+    def first_load_s(self) -> float:
+        """Load of the first group [s]."""
+        return 0.0 if self.running_s else self.overheads.load_s
 
     @property
     def uninterrupted_s(self) -> float:

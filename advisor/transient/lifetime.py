@@ -86,6 +86,53 @@ class Lifetime(ABC):
         """Return the same lifetime in a market that stops machines at `cap_s`."""
         return replace(self, cap_s=cap_s)
 
+    def aged(self, age_s: float) -> Lifetime:
+        """Return what is left of the lifetime of a machine that has reached an age [s].
+
+        Raises
+        ------
+        InvalidInputError
+            If the age is negative, or no machine of the market gets so old.
+        """
+        if not 0 <= age_s < min(self.cap_s, math.inf):
+            raise InvalidInputError(
+                f"{age_s:g} s is not between 0 and the {self.cap_s:g} s after which all stop.",
+                where="age of the machines",
+                todo="Give the age of the youngest machine that runs now.",
+            )
+        if age_s == 0:
+            return self
+        return Aged(whole=self, age_s=age_s, cap_s=self.cap_s - age_s)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Aged(Lifetime):
+    """What is left of a lifetime at an age; under a front-loaded hazard it is the safer part."""
+
+    whole: Lifetime
+    age_s: float
+
+    def cumulative_hazard(self, age_s: Floats) -> FloatArray:
+        """See `Lifetime`."""
+        before = self.whole.cumulative_hazard(self.age_s)
+        return self.whole.cumulative_hazard(self.age_s + np.asarray(age_s, float)) - before
+
+    def age_at(self, cumulative: Floats) -> FloatArray:
+        """See `Lifetime`."""
+        before = self.whole.cumulative_hazard(self.age_s)
+        later = self.whole.age_at(np.asarray(cumulative, float) + before) - self.age_s
+        return np.maximum(later, 0.0)
+
+    def hazard(self, age_s: Floats) -> FloatArray:
+        """See `Lifetime`."""
+        return self.whole.hazard(self.age_s + np.asarray(age_s, float))
+
+    def _area_to(self, age_s: FloatArray, times: FloatArray) -> FloatArray:
+        # Beyond the cap nothing is asked; the whole lifetime's cap lies at the same moment.
+        survived = np.exp(-times * self.whole.cumulative_hazard(self.age_s))
+        end = self.whole.mean_until(self.age_s + age_s, times)
+        return np.asarray((end - self.whole.mean_until(self.age_s, times)) / survived)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Exponential(Lifetime):

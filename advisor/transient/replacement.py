@@ -54,8 +54,8 @@ def simulate_replacement(
     finish, revoked, gone_s = (np.zeros(draws.runs) for _ in range(3))
     active = np.arange(draws.runs)
     deaths, together = group_deaths(job, draws, 0, active, factor)
-    deaths, together = deaths + over.start_s, together + over.start_s
-    resumed = np.full(draws.runs, over.start_s + over.load_s)
+    deaths, together = deaths + job.first_start_s, together + job.first_start_s
+    resumed = np.full(draws.runs, job.first_start_s + job.first_load_s)
     ordered = np.zeros(deaths.shape)  # from then on a machine is paid
     event = 1
     while len(active):

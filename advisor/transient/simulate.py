@@ -81,6 +81,11 @@ def check_applies(policy: Policy, job: SpotJob, segments: int) -> None:
         raise PredictionError(f"{reason}.", where=policy.label, todo="Choose another policy.")
 
 
+def begins_only(job: SpotJob) -> str:
+    """Return the reason where a policy plans jobs that begin, and the job runs already, or ""."""
+    return "it plans a job from its start; this one runs already" if job.running_s else ""
+
+
 def on_demand_price(job: SpotJob) -> float:
     """Price of one machine on demand [USD/h]; ask `check_applies` first."""
     if job.on_demand_usd_per_h is None:
@@ -93,9 +98,16 @@ def group_deaths(
 ) -> tuple[FloatArray, FloatArray]:
     """Return lifetimes of fresh groups [s]: each machine alone (rows, machines), and all at once.
 
-    The hazard is split into the part that strikes a machine alone and the common one.
+    The hazard is split into the part that strikes a machine alone and the common one. The first
+    group of a job that runs already is as old as it says.
     """
     drawn = draws.exponentials(event, job.machines + 1)[rows]
+    life = lifetime_of_event(job, event)
     alone = factor[:, None] * max(1 - job.common_share, 1e-12)
-    own = job.lifetime.age_of_draws(drawn[:, 1:], alone)
-    return own, job.lifetime.age_of_draws(drawn[:, 0], factor * max(job.common_share, 1e-12))
+    own = life.age_of_draws(drawn[:, 1:], alone)
+    return own, life.age_of_draws(drawn[:, 0], factor * max(job.common_share, 1e-12))
+
+
+def lifetime_of_event(job: SpotJob, event: int) -> Lifetime:
+    """Return the lifetime of the machines that begin with an event; the first may be old."""
+    return job.first_lifetime if event == 0 else job.lifetime

@@ -26,7 +26,9 @@ COLUMNS: Final = {
     "scaling": ("model", "gpu", "parameter_servers", "workers", "steps_per_s", "steps_per_s_sd",
                 "source"),
     "runs": ("gpus", "k80", "p100", "v100", "parameter_servers", "market", "zone",
-             "training_time_s", "top1_accuracy", "cost_usd", "source"),
+             "training_time_s", "top1_accuracy", "cost_usd", "workers_lost", "lost_uptime_s",
+             "source"),
+    "progress": ("gpus", "zone", "run", "step", "elapsed_s", "workers", "source"),
     "end_to_end": ("revocation_step", "estimated_s", "actual_s", "source"),
 }  # fmt: skip
 

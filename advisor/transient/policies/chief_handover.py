@@ -36,19 +36,20 @@ class ChiefHandover:
         active = np.arange(draws.runs)
         own, common = group_deaths(job, draws, 0, active, factor)
         begin = over.start_s + over.load_s
-        due, together = own + begin, common + begin  # next change of each worker, and of all
+        first = job.first_start_s + job.first_load_s
+        due, together = own + first, common + first  # next change of each worker, and of all
         working = np.ones(due.shape, bool)
-        now = np.full(draws.runs, begin)
+        now = np.full(draws.runs, first)
         finish, revoked = np.zeros(draws.runs), np.zeros(draws.runs)
-        paid = np.full(draws.runs, float(begin * job.machines))
+        paid = np.full(draws.runs, float(first * job.machines))
         away_s = over.wait_s + over.start_s + over.load_s
         event = 1
         while len(active):
             rows = np.arange(len(active))
             which = np.argmin(due, axis=1)
-            first = due[rows, which]
-            all_at_once = together <= first
-            change = np.minimum(first, together)
+            next_one = due[rows, which]
+            all_at_once = together <= next_one
+            change = np.minimum(next_one, together)
             count = working.sum(axis=1)
             speed = np.where(count > 0, job.speed(count), 0.0)
             gained = (change - now) * speed

@@ -41,11 +41,13 @@ class Elastic:
         while len(active):
             fresh = alive == 0
             own, common = group_deaths(job, draws, event, active, factor[active])
-            born = now + over.start_s
+            start_s = over.start_s if event else job.first_start_s
+            load_s = over.load_s if event else job.first_load_s
+            born = now + start_s
             deaths = np.where(fresh[:, None], born[:, None] + np.sort(own, axis=1), deaths)
             together = np.where(fresh, born + common, together)
-            paid[active] += np.where(fresh, over.start_s * job.machines, 0.0)
-            resumed = np.where(fresh, born, now) + over.load_s
+            paid[active] += np.where(fresh, start_s * job.machines, 0.0)
+            resumed = np.where(fresh, born, now) + load_s
             begun = np.where(fresh, born, now)
             alive = np.where(fresh, job.machines, alive)
             next_one = deaths[np.arange(len(active)), job.machines - alive]

@@ -14,7 +14,13 @@ from advisor.transient.job import SpotJob
 from advisor.transient.lifetime import check_positive
 from advisor.transient.policy import POLICIES
 from advisor.transient.runs import HAZARD, WORK, Draws, Runs
-from advisor.transient.simulate import check_applies, check_progress, restart_stalls, unfinished
+from advisor.transient.simulate import (
+    begins_only,
+    check_applies,
+    check_progress,
+    restart_stalls,
+    unfinished,
+)
 
 WHERE: Final = 4  # the stream of places in the price history at which runs begin
 
@@ -52,7 +58,7 @@ class PriceCeiling:
             return "there is no price history"
         if min(self.prices_usd_per_h) > self.ceiling_usd_per_h:
             return "the price was never at or below the ceiling"
-        return restart_stalls(job, segments)
+        return begins_only(job) or restart_stalls(job, segments)
 
     def simulate(self, job: SpotJob, segments: int, draws: Draws) -> Runs:
         """See `Policy`; the group restarts as a whole."""

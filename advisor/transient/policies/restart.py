@@ -9,7 +9,13 @@ import numpy as np
 from advisor.transient.job import SpotJob
 from advisor.transient.policy import POLICIES
 from advisor.transient.runs import HAZARD, WORK, Draws, Runs
-from advisor.transient.simulate import check_applies, check_progress, restart_stalls, unfinished
+from advisor.transient.simulate import (
+    check_applies,
+    check_progress,
+    lifetime_of_event,
+    restart_stalls,
+    unfinished,
+)
 
 
 @POLICIES.register("restart")
@@ -36,12 +42,14 @@ class Restart:
         attempt = 0
         while len(active):
             drawn = draws.exponentials(attempt)[active]
-            lived = job.lifetime.age_of_draws(drawn, times[active])
-            needed = over.load_s + left[active] * part_s[active]
+            lived = lifetime_of_event(job, attempt).age_of_draws(drawn, times[active])
+            start_s = over.start_s if attempt else job.first_start_s
+            load_s = over.load_s if attempt else job.first_load_s
+            needed = load_s + left[active] * part_s[active]
             done = lived >= needed
-            finish[active] += over.start_s + np.where(done, needed, lived) + over.wait_s * ~done
+            finish[active] += start_s + np.where(done, needed, lived) + over.wait_s * ~done
             revoked[active] += ~done
-            kept = np.floor(np.maximum(lived - over.load_s, 0) / part_s[active])
+            kept = np.floor(np.maximum(lived - load_s, 0) / part_s[active])
             left[active] -= np.where(done, 0.0, np.minimum(kept, left[active] - 1))
             active = active[~done]
             attempt = check_progress(attempt, unfinished(active, draws))

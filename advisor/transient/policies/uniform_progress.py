@@ -15,6 +15,7 @@ from advisor.transient.runs import HAZARD, WORK, Draws, Runs
 from advisor.transient.simulate import (
     check_applies,
     check_progress,
+    lifetime_of_event,
     on_demand_price,
     unfinished,
 )
@@ -58,16 +59,19 @@ class UniformProgress:
             behind = (segments - to_go) * job.deadline_s < segments * time
             available = free_at[active] <= time
             # Spot: load, then as many parts as stay safe; one that fails costs all its time.
-            lived = job.lifetime.age_of_draws(draws.exponentials(event)[active], times[active])
-            latest = safe_s - time - begin_s - part
+            drawn = draws.exponentials(event)[active]
+            lived = lifetime_of_event(job, event).age_of_draws(drawn, times[active])
+            start_s = over.start_s if event else job.first_start_s
+            load_s = over.load_s if event else job.first_load_s
+            latest = safe_s - time - start_s - load_s - part
             trusted = np.where(latest >= 0, to_go, 0.0)
             spot = available & (trusted >= 1)
             wait = ~available & ~behind & (free_at[active] <= safe_s)
-            parts = np.where(spot, np.floor(np.maximum(lived - over.load_s, 0) / part), 0.0)
+            parts = np.where(spot, np.floor(np.maximum(lived - load_s, 0) / part), 0.0)
             parts = np.minimum(parts, to_go)
             done_spot = spot & (parts >= to_go)
             lost = spot & ~done_spot
-            used = over.start_s + np.where(done_spot, over.load_s + to_go * part, lived)
+            used = start_s + np.where(done_spot, load_s + to_go * part, lived)
             spot_s[active] += np.where(spot, used, 0.0)
             revoked[active] += lost
             after = np.where(spot, time + used, time)

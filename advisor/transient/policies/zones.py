@@ -12,7 +12,13 @@ from advisor.transient.job import SpotJob
 from advisor.transient.lifetime import Lifetime, check_positive
 from advisor.transient.policy import POLICIES
 from advisor.transient.runs import HAZARD, WORK, Draws, Runs
-from advisor.transient.simulate import check_applies, check_progress, restart_stalls, unfinished
+from advisor.transient.simulate import (
+    begins_only,
+    check_applies,
+    check_progress,
+    restart_stalls,
+    unfinished,
+)
 
 
 @dataclass(frozen=True)
@@ -52,7 +58,9 @@ class Zones:
         """See `Policy`."""
         if not self.zones and job.overheads.wait_s == 0:
             return "a machine can be had again at once: another zone gains nothing"
-        return restart_stalls(job, segments, *(zone.lifetime for zone in self.zones))
+        return begins_only(job) or restart_stalls(
+            job, segments, *(zone.lifetime for zone in self.zones)
+        )
 
     def simulate(self, job: SpotJob, segments: int, draws: Draws) -> Runs:
         """See `Policy`."""

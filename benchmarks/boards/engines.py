@@ -1,4 +1,4 @@
-"""Real transient runs against simulated ones; the two engines against each other; their speed."""
+"""The two engines of spot jobs against each other, and their speed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pandas as pd
 
-from advisor.core.errors import PredictionError
 from advisor.core.units import HOUR_S
 from advisor.transient import POLICIES, Draws, Overheads, SpotJob, known_lifetime, outcome
 from advisor.transient.columns import spot_columns
@@ -16,89 +15,13 @@ from advisor.transient.lifetime import Exponential, Weibull
 from advisor.transient.markets import from_band
 from advisor.transient.overheads import measured_checkpoint
 from advisor.transient.renewal import restart_forecast
-from advisor.transient.tables import table
-from advisor.transient.together import measured_together
 from benchmarks.report import Row, at_most
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from advisor.predictor.arrays import FloatArray
-
-STEPS: Final = 64_000
-# Prices of 2019 as the bills imply them [USD/h]: a K80 worker, a parameter server.
-WORKER_USD_PER_H: Final = 0.2556
-SERVER_USD_PER_H: Final = 0.14292
 RUNS: Final = 20_000
-NEVER_S: Final = 1e9  # lost workers were not replaced in these runs
 PLANS: Final = 50
-
-
-def transient_runs() -> Iterator[Row]:
-    """Real runs on 2, 4 and 8 preemptible K80 against the simulation from the other tables.
-
-    Speed from the scaling table (other runs), brought to this campaign and spread by its on-demand
-    runs on 1 to 4 K80; lifetimes of K80 over all regions. A simulated run that loses every worker
-    is left out, as runs that did not finish are not in the data.
-    """
-    frame = table("runs")
-    speeds = table("scaling").query("model == 'resnet-32' and gpu == 'K80'")
-    speed_of = speeds.set_index("workers")["steps_per_s"]
-    slower, sigma = _on_demand(frame, speed_of)
-    for workers in (2, 4, 8):
-        real = frame.query(f"gpus == '{workers}xK80' and parameter_servers == 1")
-        real = real[real["market"] == "preemptible"]
-        base_s = slower * STEPS / float(speed_of[workers])
-        finish_s, usd, lost = _simulated(workers, base_s, sigma)
-        name = f"transient_runs.{workers}xK80"
-        for kind, drawn, column, unit in (
-            ("time", finish_s, "training_time_s", "s"),
-            ("bill", usd, "cost_usd", "USD"),
-        ):
-            seen = real[column].dropna().to_numpy(float)
-            low, high = np.quantile(drawn, (0.05, 0.95))
-            covered = float(((seen >= low) & (seen <= high)).mean())
-            yield Row(f"{name}.{kind}_coverage_90", covered, "share", ">= 0.85", covered >= 0.85)
-            inside = bool(low <= seen.mean() <= high)
-            bar = f"{low:,.4g} to {high:,.4g}"
-            yield Row(f"{name}.{kind}_measured_mean", float(seen.mean()), unit, bar, inside)
-            yield Row(f"{name}.{kind}_predicted_mean", float(drawn.mean()), unit)
-        yield Row(f"{name}.workers_lost_predicted", lost, "per run")
-        yield Row(f"{name}.n", float(len(real)), "rows")
-
-
-def _on_demand(frame: pd.DataFrame, speed_of: pd.Series) -> tuple[float, float]:
-    """Mean factor of on-demand runs on the scaling table, 1 to 4 K80, and its spread (log)."""
-    misses = []
-    for workers in (1, 2, 4):
-        runs = frame.query(f"gpus == '{workers}xK80' and market == 'on_demand'")
-        misses.append(np.log(runs["training_time_s"] * speed_of[workers] / STEPS))
-    found = np.concatenate(misses)
-    return float(np.exp(found.mean())), float(found.std(ddof=1))
-
-
-def _simulated(workers: int, base_s: float, sigma: float) -> tuple[FloatArray, FloatArray, float]:
-    known = known_lifetime("K80", "gcp", "", market="preemptible")
-    if known is None:
-        raise PredictionError("no lifetimes of K80.")
-    job = SpotJob(
-        work_s=base_s,
-        machines=workers,
-        lifetime=known.lifetime,
-        usd_per_h=WORKER_USD_PER_H,
-        overheads=Overheads(wait_s=NEVER_S),
-        common_share=measured_together().common_share,
-        hazard_log_sigma=known.log_sigma,
-        work_log_sigma=sigma,
-    )
-    runs = POLICIES["chief_handover"]().simulate(job, 1, Draws(RUNS))
-    ended = runs.finish_s < NEVER_S / 2
-    server_usd = runs.finish_s * SERVER_USD_PER_H / HOUR_S
-    return (
-        runs.finish_s[ended],
-        (runs.cost_usd + server_usd)[ended],
-        float(runs.revocations[ended].mean()),
-    )
 
 
 def engines() -> Iterator[Row]:
