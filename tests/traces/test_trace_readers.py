@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from trace_examples import EXAMPLES
 
+from advisor.cli import main
 from advisor.testing.traces import TraceReaderContract
-from advisor.traces import READERS
+from advisor.traces import READERS, read
+from advisor.traces.trace import MAIN_KEYS
 
 
 class TestReaders(TraceReaderContract):
@@ -32,3 +35,16 @@ def test_every_format_is_documented(name: str) -> None:
     headings = [line for line in text.splitlines() if line.startswith("## ")]
     assert headings == ["## How to produce it", "## What is read", "## What it cannot tell"]
     assert f"({name}.md)" in (folder / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", list(READERS))
+def test_every_format_is_told_by_the_command_trace(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "a file"
+    path.write_bytes(EXAMPLES[name])
+    assert main(["trace", str(path), "--json"]) == 0
+    said = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    known = read(path).to_dict()
+    assert said == {key: known[key] for key in MAIN_KEYS}
+    assert said["format"] == name
