@@ -47,4 +47,3 @@ def test_every_format_is_told_by_the_command_trace(
     said = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
     known = read(path).to_dict()
     assert said == {key: known[key] for key in MAIN_KEYS}
-    assert said["format"] == name
