@@ -10,11 +10,13 @@ from typing import IO, TYPE_CHECKING, Final
 from advisor.core.errors import TraceError
 from advisor.traces.source import Source, spool
 from advisor.traces.streams import Budget
+from advisor.traces.watching import Portion
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from advisor.traces.limits import Limits
+    from advisor.traces.streams import Progress
 
 ZIP_MAGIC: Final = b"PK\x03\x04"
 _EMPTY_ZIP: Final = b"PK\x05\x06"
@@ -53,7 +55,8 @@ def _of_tar(source: Source) -> Iterator[Source]:
                     if member.isreg() and not _is_hidden(member.name):
                         content = tar.extractfile(member)
                         if content is not None:
-                            yield from _spooled(content, member.name, source, budget)
+                            watch = source.watch_member()
+                            yield from _spooled(content, member.name, source, budget, watch)
         except (tarfile.TarError, EOFError, OSError, ValueError) as error:
             raise _damaged(source, "tar", error) from None
         cut_off = stream.cut_off
@@ -73,12 +76,18 @@ def _of_zip(source: Source) -> Iterator[Source]:
                 listed = archive.infolist()
                 for count, member in enumerate(listed):
                     _check_member(source, member.filename, count)
+                whole = sum(member.compress_size for member in listed)
+                done = 0
                 for member in listed:
+                    watch = source.progress and Portion(
+                        source.progress, done, member.compress_size, whole
+                    )
+                    done += member.compress_size
                     if member.is_dir() or _is_hidden(member.filename) or _is_link(member):
                         continue
                     _check_ratio(source, member)
                     with archive.open(member) as content:
-                        yield from _spooled(content, member.filename, source, budget)
+                        yield from _spooled(content, member.filename, source, budget, watch)
         except (zipfile.BadZipFile, EOFError, OSError, ValueError, NotImplementedError) as error:
             raise _damaged(source, "zip", error) from None
         except RuntimeError:
@@ -89,9 +98,11 @@ def _of_zip(source: Source) -> Iterator[Source]:
             ) from None
 
 
-def _spooled(content: IO[bytes], name: str, source: Source, budget: Budget) -> Iterator[Source]:
+def _spooled(
+    content: IO[bytes], name: str, source: Source, budget: Budget, watch: Progress | None
+) -> Iterator[Source]:
     with spool(content, budget) as file:
-        member = Source(file, name, source.limits)
+        member = Source(file, name, source.limits, watch)
         yield member
         # What a compressed member held counts for the archive as well.
         budget.spend(member.content_bytes if member.compressions else 0)

@@ -42,7 +42,8 @@ def read(
     limits : Limits
         Caps on what it may cost.
     progress : callable, optional
-        Called with the bytes of the file read so far and all of them.
+        Called with the bytes of the file read so far and all of them; what it raises ends the
+        read (`advisor.traces.watching.ReadCancelledError`). See `Source` for steps.
 
     Raises
     ------

@@ -26,6 +26,7 @@ from advisor.traces.streams import (
     Watched,
     blocks,
 )
+from advisor.traces.watching import Portion, tell_steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,7 +56,8 @@ class Source:
     limits : Limits
         Caps.
     progress : callable, optional
-        Called with the bytes of the file read so far and all of them.
+        Called with the bytes of the file read so far and all of them. One that has a method
+        ``steps`` is told how many steps were seen, by readers that count them.
 
     Attributes
     ----------
@@ -75,7 +77,8 @@ class Source:
         progress: Progress | None = None,
     ) -> None:
         self._raw = raw
-        self._progress = progress
+        self.progress = progress
+        self._told = (0, 0)
         shown = name or (raw.name if isinstance(raw, Path) else "")
         self.path = shown.replace("\\", "/")
         self.name = self.path.rsplit("/", 1)[-1] or "file"
@@ -126,7 +129,7 @@ class Source:
         budget = Budget(self.limits, self.name)
         with self._open_raw() as raw:
             layers: list[GzipStream] = []
-            below: Readable = raw if self._progress is None else Watched(raw, self._progress)
+            below: Readable = raw if self.progress is None else Watched(raw, self._tell)
             for _ in range(self.compressions):
                 below = GzipStream(below, budget)
                 layers.append(below)
@@ -137,6 +140,23 @@ class Source:
             finally:
                 self.cut_off = any(layer.cut_off for layer in layers)
                 self.content_bytes = max(self.content_bytes, budget.content_bytes)
+
+    def _tell(self, done_bytes: int, all_bytes: int) -> None:
+        self._told = (done_bytes, all_bytes)
+        if self.progress is not None:
+            self.progress(done_bytes, all_bytes)
+
+    def watch_member(self) -> Portion | None:
+        """Return who watches a member of this archive while the archive stands where it does."""
+        return (
+            None
+            if self.progress is None
+            else Portion(self.progress, self._told[0], 0, self._told[1])
+        )
+
+    def saw_steps(self, count: int) -> None:
+        """Tell who watches how many steps were seen so far."""
+        tell_steps(self.progress, count)
 
     @contextmanager
     def _open_raw(self) -> Iterator[IO[bytes]]:

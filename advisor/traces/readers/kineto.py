@@ -53,6 +53,7 @@ class KinetoReader:
         events = ProfilerEvents(source.limits.names)
         for batch in chrome.batches():
             events.add(batch)
+            source.saw_steps(len(events.steps))
         if chrome.events == 0:
             raise _no_events(source, chrome)
         trace = _describe(chrome, events)
