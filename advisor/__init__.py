@@ -21,13 +21,16 @@ __all__ = [
     "NoFeasiblePlanError",
     "PredictionError",
     "Profile",
+    "Proposal",
     "StoreError",
     "Trace",
     "TraceError",
     "UnknownNameError",
     "__version__",
     "advise",
+    "export",
     "predict",
+    "propose",
     "read_trace",
 ]
 

@@ -21,7 +21,9 @@ from advisor.advice.given_values import Amount, Names, count_of, names_of, whole
 from advisor.advice.job import DEFAULT_RANK, Job
 from advisor.advice.limits import limits_named
 from advisor.advice.picks import PICKS
+from advisor.advice.proposals import propose
 from advisor.advice.question import Hardware, ask
+from advisor.advice.sharing import export_plan as export
 from advisor.catalog import load
 from advisor.core.errors import (
     AdvisorError,
@@ -34,7 +36,7 @@ from advisor.core.errors import (
     UnknownNameError,
 )
 from advisor.core.paths import data_dir
-from advisor.domain import Forecast, Precision, Profile
+from advisor.domain import Forecast, Precision, Profile, Proposal
 from advisor.search.constraints import DEFAULT_CHANCE, Constraints
 from advisor.search.search import SearchOptions
 from advisor.traces import Trace, read
@@ -56,12 +58,15 @@ __all__ = [
     "NoFeasiblePlanError",
     "PredictionError",
     "Profile",
+    "Proposal",
     "StoreError",
     "Trace",
     "TraceError",
     "UnknownNameError",
     "advise",
+    "export",
     "predict",
+    "propose",
     "read_trace",
 ]
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from advisor.advice.asked import fields_of
 from advisor.advice.caveats import caveats, whole_effort_note
 from advisor.advice.explain import explanation_of
 from advisor.advice.infeasible import no_plan
@@ -14,6 +15,7 @@ from advisor.advice.nearest import Measured
 from advisor.advice.picks import pick_rows, reason
 from advisor.advice.plans import make_plan
 from advisor.advice.probes import what_to_measure
+from advisor.advice.proposals import runners_up
 from advisor.domain import Advice, Workload
 from advisor.domain.advice import Pick
 from advisor.search.constraints import Constraints, apply
@@ -101,6 +103,7 @@ def advise(
         update={
             "probes": what_to_measure(evaluated, result.rows, limits, engine),
             "explanations": _explanations(evaluated, result, engine, explain),
+            "runners_up": runners_up(evaluated, result, engine, limits),
         }
     )
 
@@ -161,6 +164,8 @@ def advice_of(
         },
         own_runs=engine.own_runs,
         caveats=(*caveats(evaluated.workload), *_losses(evaluated, picks.values())),
+        limits=fields_of(limits),
+        options=fields_of(evaluated.options),
     )
 
 

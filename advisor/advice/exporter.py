@@ -11,7 +11,7 @@ from advisor.core.registry import Registry
 
 if TYPE_CHECKING:
     from advisor.catalog import Catalog
-    from advisor.domain import Plan, Workload
+    from advisor.domain import Proposal
 
 Language = Literal["yaml", "bash", "hcl", "json", "csv"]
 MEDIA_TYPES: Final[dict[Language, str]] = {
@@ -57,7 +57,7 @@ class Exported:
 
 
 def launch_of(
-    plan: Plan, workload: Workload, catalog: Catalog, command: tuple[str, ...] = DEFAULT_COMMAND
+    proposal: Proposal, catalog: Catalog, command: tuple[str, ...] = DEFAULT_COMMAND
 ) -> Launch:
     """Return what is exported of a plan.
 
@@ -66,10 +66,10 @@ def launch_of(
     command : tuple of str
         The training script and its arguments.
     """
-    accelerator = plan.cluster.groups[0].accelerator
+    accelerator = proposal.plan.cluster.groups[0].accelerator
     known = accelerator in catalog.accelerators.index
     vendor = str(catalog.accelerators.loc[accelerator, "vendor"]) if known else ""
-    return Launch(plan, workload, vendor, command)
+    return Launch(proposal, vendor, command)
 
 
 def export(name: str, launch: Launch) -> Exported:
@@ -97,3 +97,16 @@ def export(name: str, launch: Launch) -> Exported:
 def possible(launch: Launch) -> dict[str, str]:
     """Return every export by name with the reason why it cannot take the plan, or nothing."""
     return {name: EXPORTERS[name]().refusal(launch) for name in EXPORTERS}
+
+
+def by_reason(reasons: dict[str, str]) -> dict[str, list[str]]:
+    """Return the refused exports under the reason that they share.
+
+    >>> by_reason({"a": "no GPU", "b": "", "c": "no GPU"})
+    {'no GPU': ['a', 'c']}
+    """
+    found: dict[str, list[str]] = {}
+    for name, reason in reasons.items():
+        if reason:
+            found.setdefault(reason, []).append(name)
+    return found

@@ -10,7 +10,7 @@ from advisor.advice.quoting import one_line, shell
 from advisor.core.units import hours, interval, number, usd
 
 if TYPE_CHECKING:
-    from advisor.domain import Plan, Workload
+    from advisor.domain import Plan, Proposal, Workload
     from advisor.domain.cluster import NodeGroup
 
 DEFAULT_COMMAND: Final = ("train.py",)
@@ -25,10 +25,19 @@ GPU_VENDORS: Final = ("NVIDIA", "AMD")
 class Launch:
     """A plan to be run: its job, the script with its arguments, who made the accelerators."""
 
-    plan: Plan
-    workload: Workload
+    proposal: Proposal
     vendor: str
     command: tuple[str, ...] = DEFAULT_COMMAND
+
+    @property
+    def plan(self) -> Plan:
+        """The plan."""
+        return self.proposal.plan
+
+    @property
+    def workload(self) -> Workload:
+        """The job."""
+        return self.proposal.workload
 
     @property
     def group(self) -> NodeGroup:
@@ -117,6 +126,16 @@ class Launch:
         """Return the environment as lines of a shell script."""
         lines = (f"export {k}={shlex.quote(v)}\n" for k, v in self.environment.items())
         return "".join(lines)
+
+    @property
+    def start_note(self) -> tuple[str, ...]:
+        """What a file that only makes machines says of the start on accelerators of its own kind.
+
+        Empty on GPUs, whose processes torchrun starts.
+        """
+        if not self.no_gpu():
+            return ()
+        return (f"Machines only: {self.group.accelerator} starts with its vendor's launcher.",)
 
     def no_gpu(self) -> str:
         """Return why torchrun's usual launch does not run on these accelerators, or nothing."""

@@ -10,7 +10,17 @@ from advisor import __version__
 from advisor.advice.job import AMOUNTS, DEFAULT_RANK
 from advisor.advice.limits import MARKET_NAMES
 from advisor.advice.picks import PICKS
-from advisor.cli import commands, mixed, prices, refit, serve, stored, traced, values
+from advisor.cli import (
+    commands,
+    export_command,
+    mixed,
+    prices,
+    refit,
+    serve,
+    stored,
+    traced,
+    values,
+)
 from advisor.core.errors import InvalidInputError
 from advisor.domain import Precision
 from advisor.search.constraints import DEFAULT_CHANCE
@@ -47,6 +57,7 @@ def make_parser() -> argparse.ArgumentParser:
     prices.add_commands(actions)
     traced.add_commands(actions)
     stored.add_commands(actions)
+    export_command.add_commands(actions, _add_question)
     refit.add_commands(actions)
     _add_serve(actions)
     return parser
@@ -56,6 +67,22 @@ def _add_advise(actions: Any) -> None:
     command = actions.add_parser("advise", help="recommend machines, counts and layouts")
     command.set_defaults(run=commands.advise)
     _add_job(command)
+    _add_limits(command)
+    command.add_argument("--current", metavar="MACHINES",
+                         help="what you run on today: “4 x p4d.24xlarge”")  # fmt: skip
+    command.add_argument("--csv", type=Path, metavar="FILE", help="write the front as a table")
+    command.add_argument("--explain", choices=PICKS, nargs="?", const=PICKS[0],
+                         help="open the prediction of a pick (default %(const)s): its parts and "
+                         "the nearest measured runs")  # fmt: skip
+
+
+def _add_question(command: argparse.ArgumentParser) -> None:
+    """Add a job with its limits that may be left out: a plan is given instead."""
+    _add_job(command, required=False)
+    _add_limits(command)
+
+
+def _add_limits(command: argparse.ArgumentParser) -> None:
     limits = command.add_argument_group("limits")
     limits.add_argument("--deadline-h", type=values.positive("--deadline-h"), metavar="H")
     limits.add_argument("--budget-usd", type=values.positive("--budget-usd"), metavar="USD")
@@ -82,12 +109,6 @@ def _add_advise(actions: Any) -> None:
                         default=0.1, help="device memory left free (default 0.1)")  # fmt: skip
     limits.add_argument("--retry-allowance", type=values.allowance, metavar="SHARE", default=0.0,
                         help="extra hours for restarts, 0.1 is 10 %% (default 0)")  # fmt: skip
-    command.add_argument("--current", metavar="MACHINES",
-                         help="what you run on today: “4 x p4d.24xlarge”")  # fmt: skip
-    command.add_argument("--csv", type=Path, metavar="FILE", help="write the front as a table")
-    command.add_argument("--explain", choices=PICKS, nargs="?", const=PICKS[0],
-                         help="open the prediction of a pick (default %(const)s): its parts and "
-                         "the nearest measured runs")  # fmt: skip
 
 
 def _add_predict(actions: Any) -> None:
@@ -133,7 +154,7 @@ def _add_serve(actions: Any) -> None:
                          help="default: the variable PORT, else a free port")  # fmt: skip
 
 
-def _add_job(command: argparse.ArgumentParser) -> None:
+def _add_job(command: argparse.ArgumentParser, *, required: bool = True) -> None:
     job = command.add_argument_group("job")
     job.add_argument("--model", metavar="MODEL",
                      help="zoo name, a Hugging Face config.json, or a size such as 7B; may be "
@@ -142,7 +163,7 @@ def _add_job(command: argparse.ArgumentParser) -> None:
     job.add_argument(
         "--lora-rank", type=values.whole("--lora-rank"), default=DEFAULT_RANK, metavar="R"
     )
-    amount = job.add_mutually_exclusive_group(required=True)
+    amount = job.add_mutually_exclusive_group(required=required)
     for name in AMOUNTS:
         amount.add_argument(f"--{name}", type=values.count(name), metavar="N")
     job.add_argument("--dataset-samples", type=values.count("dataset samples"), metavar="N")

@@ -83,7 +83,7 @@ def list_plans(options: argparse.Namespace) -> int:
 def show_plan(options: argparse.Namespace) -> int:
     """Show one saved plan."""
     with Store.open() as store:
-        plan = _found(store, options.id)
+        plan = found_plan(store, options.id)
     if options.json:
         whole = {"plan": json.loads(plan.plan_json), "workload": json.loads(plan.workload_json)}
         _print_json(_fields(plan) | whole)
@@ -95,21 +95,21 @@ def show_plan(options: argparse.Namespace) -> int:
 def rename_plan(options: argparse.Namespace) -> int:
     """Name a plan anew."""
     with Store.open() as store:
-        edit = store.rename_plan(_found(store, options.id).id, options.name)
+        edit = store.rename_plan(found_plan(store, options.id).id, options.name)
     return _said(options, f"Renamed “{edit.before}” to “{edit.after}”.", edit)
 
 
 def delete_plan(options: argparse.Namespace) -> int:
     """Delete a plan."""
     with Store.open() as store:
-        edit = store.delete_plan(_found(store, options.id).id)
+        edit = store.delete_plan(found_plan(store, options.id).id)
     return _said(options, f"Deleted “{edit.before}”.", edit)
 
 
 def finish_plan(options: argparse.Namespace) -> int:
     """Record what a run of a plan took."""
     with Store.open() as store:
-        plan = _found(store, options.id)
+        plan = found_plan(store, options.id)
         profile = run_of_plan(options.trace, plan, load()) if options.trace else None
         run = store.finish_plan(
             plan.id, hours=options.hours, cost_usd=options.cost_usd, profile=profile,
@@ -147,7 +147,7 @@ def _add_json(command: argparse.ArgumentParser, default: object = argparse.SUPPR
     command.add_argument("--json", action="store_true", default=default, help="print JSON")
 
 
-def _found(store: Store, given: str) -> SavedPlan:
+def found_plan(store: Store, given: str) -> SavedPlan:
     """Return the plan with this id, or with the only id that begins so."""
     matches = [plan for plan in store.plans() if given and plan.id.startswith(given.lower())]
     if len(matches) > 1:

@@ -20,11 +20,13 @@ from advisor.domain.layout import Layout, Recompute
 from advisor.domain.plan import Bill, MemoryUse, Plan, StepParts
 from advisor.domain.probes import Probe, ProbeRun, Probes
 from advisor.domain.profile import Profile, Provenance
+from advisor.domain.proposal import Alternative, Proposal
 from advisor.domain.workload import Family, Model, Optimizer, Precision, Tuning, Workload
 
 __all__ = [
     "Accelerator",
     "Advice",
+    "Alternative",
     "Basis",
     "Bill",
     "Calibrated",
@@ -56,6 +58,7 @@ __all__ = [
     "ProbeRun",
     "Probes",
     "Profile",
+    "Proposal",
     "Provenance",
     "Recompute",
     "StepParts",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pydantic import Field
 
@@ -26,7 +26,9 @@ class Pick(Noun):
 class Advice(Noun):
     """Picks by name, the Pareto front, and an account of the search."""
 
-    only_if_any: ClassVar[tuple[str, ...]] = ("own_runs", "caveats", "probes", "explanations")
+    only_if_any: ClassVar[tuple[str, ...]] = (
+        "own_runs", "caveats", "probes", "explanations", "limits", "options", "runners_up",
+    )  # fmt: skip
 
     workload: Workload
     picks: dict[str, Pick]
@@ -43,4 +45,9 @@ class Advice(Noun):
     )
     explanations: dict[str, Explanation] = Field(
         default={}, description="Of picks, by name; empty where none was asked."
+    )
+    limits: dict[str, Any] = Field(default={}, description="What the plans had to meet.")
+    options: dict[str, Any] = Field(default={}, description="Of the search.")
+    runners_up: dict[str, Plan] = Field(
+        default={}, description="By pick: the next choice on other machines."
     )

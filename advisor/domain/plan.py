@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from typing import Self
 
 from pydantic import Field, model_validator
@@ -103,7 +104,9 @@ class Plan(Noun):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if len(self.cluster.groups) == 1 and self.layout.devices > self.cluster.accelerators:
+        # A share of a device is one to its process.
+        available = math.ceil(self.cluster.accelerators)
+        if len(self.cluster.groups) == 1 and self.layout.devices > available:
             raise ValueError("the layout uses more devices than the cluster has")
         return self
 

@@ -27,7 +27,7 @@ import yaml
 from advisor.advice.exporter import EXPORTERS, Exported, export
 from advisor.advice.launch import Launch
 from advisor.core.errors import InvalidInputError
-from advisor.domain import Cluster, Layout, Plan, Workload
+from advisor.domain import Cluster, Layout, Plan, Proposal, Workload
 from advisor.testing.store_plans import WORKLOAD, plan
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def launch(
     )
     batch = sits.data_parallel * sits.micro_batch * sits.accumulation
     workload: Workload = WORKLOAD.model_copy(update={"global_batch": batch} | job)
-    return Launch(made, workload, vendor)
+    return Launch(Proposal(plan_id=made.id, plan=made, workload=workload), vendor)
 
 
 def parsed(exported: Exported) -> Any:
@@ -183,7 +183,8 @@ class ExporterContract:
     ) -> None:
         model = launch.workload.model.model_copy(update={"name": HOSTILE_NAME})
         workload = launch.workload.model_copy(update={"model": model})
-        hostile = dataclasses.replace(launch, workload=workload, command=HOSTILE)
+        proposal = launch.proposal.model_copy(update={"workload": workload})
+        hostile = dataclasses.replace(launch, proposal=proposal, command=HOSTILE)
         exported = _exported(exporter, hostile)
         assert parsed(exported)
         for script in scripts_of(exported):

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 import pandas as pd
 import streamlit as st
 
+from advisor.advice.advise import advice_of
 from advisor.advice.calibrated import sentence
 from advisor.advice.flips import flips
 from advisor.advice.interruptions import sentences
 from advisor.advice.plans import make_plan, row_of_key
+from advisor.advice.proposals import propose_row, today
 from advisor.core.units import (
     GB,
     HOUR_S,
@@ -42,7 +45,7 @@ from advisor.ui.theme import MARKET_TITLES, palette
 if TYPE_CHECKING:
     from advisor.advice import Engine, Result
     from advisor.catalog import Catalog
-    from advisor.domain import Estimate, Plan, Workload
+    from advisor.domain import Estimate, Plan, Proposal
     from advisor.search.constraints import Constraints
     from advisor.search.search import Evaluated
 
@@ -60,7 +63,8 @@ def show_plan(
                         "Go back to all plans.]")  # fmt: skip
         return
     plan = make_plan(evaluated, row, engine, limits.deadline_h)
-    _bar_of_actions(plan, evaluated.workload, key, engine.catalog)
+    proposal = _proposal(evaluated, result, row, engine, limits)
+    _bar_of_actions(proposal, key, engine.catalog)
     show_saved_as(key)
     basket.show_basket()
     _title(plan, evaluated, result, row, engine)
@@ -87,17 +91,27 @@ def close_plan() -> None:
     st.query_params.pop("plan", None)
 
 
-def _bar_of_actions(plan: Plan, workload: Workload, key: str, catalog: Catalog) -> None:
+def _proposal(
+    evaluated: Evaluated, result: Result, row: int, engine: Engine, limits: Constraints
+) -> Proposal:
+    """Return the plan with its job and the picks beside it, for what is handed on."""
+    picks = advice_of(evaluated, replace(result, front=result.front[:0]), engine, limits)
+    job = str(address_values().get("job", ""))
+    return propose_row(picks, evaluated, result, row, engine, limits, job=job, made_on=today())
+
+
+def _bar_of_actions(proposal: Proposal, key: str, catalog: Catalog) -> None:
+    plan = proposal.plan
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center"):
         st.button("All plans", icon=":material/arrow_back:", type="tertiary", on_click=close_plan)
-        save_button(plan, workload, key)
+        save_button(plan, proposal.workload, key)
         basket.toggle_button(key, "detail")
         with st.popover("Copy link", icon=":material/link:"):
             st.code(link(key), language=None, wrap_lines=True)
-        st.download_button("Plan, JSON", plan.to_json(), f"plan-{plan.id}.json",
+        st.download_button("Plan, JSON", proposal.to_json(), f"plan-{plan.id}.json",
                            "application/json", icon=":material/download:", type="primary",
                            on_click="ignore")  # fmt: skip
-        export_button(plan, workload, catalog)
+        export_button(proposal, catalog)
 
 
 def link(key: str) -> str:

@@ -41,6 +41,7 @@ SAMPLES = {
     "Azure": launch("azure", "Standard_ND96isr_H100_v5", "H100", region="eastus", count=3),
     "own machines": launch("own", "our box/1; $(x)", "A100-80GB", region='la "b"', count=1),
     "a TPU": launch("gcp", "tpu-v4-8", "TPU-v4", region="us-central2", each=4, vendor="Google"),
+    "Trainium": launch(machine="trn1.32xlarge", accelerator="Trainium", each=16, vendor="AWS"),
     "a share of a GPU": launch(machine="g6f.large", accelerator="L4", count=1, each=0.125),
     "AMD": launch("azure", "Standard_ND96isr_MI300X_v5", "MI300X", vendor="AMD"),
     "a small cloud, reserved": launch("lambda", "8x-A100", "A100-40GB", market="reserved_1y"),
@@ -169,6 +170,23 @@ def test_the_aws_script_starts_waits_and_says_what_to_run(tmp_path: Path) -> Non
                               tmp_path)) == len(calls) + 3  # fmt: skip
 
 
+def test_machines_without_a_gpu_are_made_and_their_start_is_left_to_their_vendor(
+    tmp_path: Path,
+) -> None:
+    given = SAMPLES["Trainium"]
+    script = export("aws_cli", given).text
+    assert "torchrun" not in script
+    assert "export DATA_PARALLEL=32" in script
+    calls = run_with_stubs(script, tmp_path)
+    assert "trn1.32xlarge" in calls[1]
+    made = export("terraform", given).text
+    assert "Machines only: Trainium" in made
+    assert 'output "command"' not in made
+    reasons = possible(given)
+    assert "no GPU" in reasons["skypilot"]
+    assert possible(SAMPLES["a TPU"])["terraform"].startswith("TPU-v4 is no GPU")
+
+
 def test_megatron_has_the_layout_the_model_and_the_batch(tmp_path: Path) -> None:
     exported = export("megatron", SAMPLES["tensor parallel"])
     (call,) = run_with_stubs(exported.text, tmp_path, ("--data-path", "my data"))
@@ -237,8 +255,7 @@ def test_the_row_and_the_json_hold_the_numbers_of_the_plan() -> None:
     assert float(row["cost_usd"]) == given.plan.cost_usd.value
     whole = document("json", given)
     assert whole["plan_id"] == given.plan.id
-    kept = {k: v for k, v in whole["plan"].items() if k not in ("kind", "version")}
-    assert Plan.model_validate(kept) == given.plan
+    assert Plan.model_validate(whole["plan"]) == given.plan
 
 
 def test_the_environment_says_the_layout_to_scripts_of_any_framework() -> None:
@@ -250,11 +267,11 @@ def test_the_environment_says_the_layout_to_scripts_of_any_framework() -> None:
 
 
 def test_the_maker_of_the_accelerator_is_looked_up() -> None:
-    made = launch_of(SAMPLES["GCP"].plan, SAMPLES["GCP"].workload, load())
+    made = launch_of(SAMPLES["GCP"].proposal, load())
     assert made.vendor == "NVIDIA"
     assert made.command == ("train.py",)
     unknown = launch(accelerator="unheard-of")
-    assert launch_of(unknown.plan, unknown.workload, load()).vendor == ""
+    assert launch_of(unknown.proposal, load()).vendor == ""
 
 
 @pytest.mark.parametrize("command", ["", "   ", "train.py 'open", "train.py 'a\nb'", "x" * 5000])

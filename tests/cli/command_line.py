@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from advisor.cli import commands, main
+from advisor.cli import commands, main, plan_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,4 +62,5 @@ def advisor_fixture(
             return engine
 
     monkeypatch.setattr(commands, "Engine", Opened)
+    monkeypatch.setattr(plan_source, "Engine", Opened)
     return run

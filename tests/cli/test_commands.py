@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 JOB = ("--model", "llama-2-7b", "--tokens", "10e9", "--seq-len", "4096", "--global-batch", "1024")
 KEYS = {"picks", "pareto", "candidates_considered", "removed_by", "workload", "catalog",
-        "predictor", "current", "probes"}  # fmt: skip
+        "predictor", "current", "probes", "limits", "options", "runners_up"}  # fmt: skip
 CONFIG = """{"model_type": "llama", "hidden_size": 2048, "intermediate_size": 5632,
 "num_hidden_layers": 22, "num_attention_heads": 32, "num_key_value_heads": 4, "vocab_size": 32000,
 "max_position_embeddings": 2048, "tie_word_embeddings": false}"""

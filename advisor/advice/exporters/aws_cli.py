@@ -24,7 +24,7 @@ class AwsCli:
         """Return why AWS does not have the machines, or nothing."""
         if launch.group.cloud != "aws":
             return f"The machines are of {launch.group.cloud}, not of AWS."
-        return launch.no_gpu()
+        return ""
 
     def write(self, launch: Launch) -> str:
         """Return the script."""
@@ -42,9 +42,13 @@ class AwsCli:
             made = shell(["--group-name", launch.name, "--strategy", "cluster"])
             placement = f"aws ec2 create-placement-group {region} {made}\n"
             run += ["--placement", f"GroupName={launch.name}"]
-        command = launch.torchrun(rank="$NODE_RANK", head="$FIRST_ADDRESS")
+        said, command = "The layout, for the launcher of the accelerators' vendor:", ""
+        if not launch.no_gpu():
+            said = "Start this on every machine, NODE_RANK counted from 0:"
+            command = launch.torchrun(rank="$NODE_RANK", head="$FIRST_ADDRESS") + "\n"
         return (
-            "#!/usr/bin/env bash\n" + comments(launch.headline) + "\nset -euo pipefail\n"
+            "#!/usr/bin/env bash\n"
+            + comments([*launch.headline, *launch.start_note]) + "\nset -euo pipefail\n"
             + ': "${IMAGE_ID:?an image with a driver, for example a Deep Learning AMI}"\n'
             + ': "${SUBNET_ID:?a subnet of the region}"\n'
             + ': "${KEY_NAME:?the name of your key pair}"\n\n' + placement
@@ -57,6 +61,5 @@ class AwsCli:
             + "--instance-ids $ids --query "
             + "'Reservations[].Instances[].[InstanceId,PrivateIpAddress,PublicIpAddress]' "
             + "--output text\n\n"
-            + "cat <<'ADVISOR_END'\nStart this on every machine, NODE_RANK counted from 0:\n"
-            + launch.exports() + command + "\nADVISOR_END\n"
+            + f"cat <<'ADVISOR_END'\n{said}\n{launch.exports()}{command}ADVISOR_END\n"
         )  # fmt: skip

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 @EXPORTERS.register("json")
 class Json:
-    """The plan and its job as JSON, for programs of your own."""
+    """The plan, its job and its limits as JSON: for programs, a report, a later comparison."""
 
     label: ClassVar[str] = "JSON"
-    use: ClassVar[str] = "python -m json.tool {file}"
+    use: ClassVar[str] = "python -m advisor report {file} -o report.pdf"
     suffix: ClassVar[str] = "json"
     language: ClassVar[Language] = "json"
 
@@ -25,7 +25,5 @@ class Json:
         return ""
 
     def write(self, launch: Launch) -> str:
-        """Return the plan with its id and the job."""
-        plan, workload = (json.loads(noun.to_json()) for noun in (launch.plan, launch.workload))
-        whole = {"plan_id": launch.plan.id, "plan": plan, "workload": workload}
-        return json.dumps(whole, indent=1, allow_nan=False) + "\n"
+        """Return the proposal."""
+        return json.dumps(json.loads(launch.proposal.to_json()), indent=1) + "\n"

@@ -26,18 +26,20 @@ class Terraform:
         """Return why Terraform's providers do not know the machines, or nothing."""
         if launch.group.cloud not in MACHINES:
             return f"Machines of {launch.group.cloud}: only those of {', '.join(MACHINES)}."
-        return launch.no_gpu()
+        # On AWS machines of any accelerator are instances; elsewhere some are another resource.
+        return "" if launch.group.cloud == "aws" else launch.no_gpu()
 
     def write(self, launch: Launch) -> str:
         """Return the configuration."""
         cloud = launch.group.cloud
         run = launch.torchrun(rank="$NODE_RANK", head="$MASTER_ADDR")
         environment = " ".join(f"{name}={value}" for name, value in launch.environment.items())
+        start = _output("command", hcl(run), "Start it on every machine: NODE_RANK counts from 0, "
+                        "MASTER_ADDR is the first address.")  # fmt: skip
         return (
-            comments(launch.headline) + "\n" + MACHINES[cloud](launch)
+            comments([*launch.headline, *launch.start_note]) + "\n" + MACHINES[cloud](launch)
             + _output("addresses", f"{NAMES[cloud]}.training[*].{ADDRESSES[cloud]}")
-            + _output("command", hcl(run), "Start it on every machine: NODE_RANK counts from 0, "
-                      "MASTER_ADDR is the first address.")
+            + ("" if launch.no_gpu() else start)
             + _output("environment", hcl(environment))
         )  # fmt: skip
 
