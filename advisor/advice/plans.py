@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -19,7 +20,7 @@ from advisor.advice.entries import (
 )
 from advisor.advice.interruptions import interruptions_of
 from advisor.advice.terms import credits_of
-from advisor.domain import Basis, Bill, Cluster, Estimate, Interruptions, NodeGroup, Offer, Plan
+from advisor.domain import Basis, Bill, Cluster, Estimate, NodeGroup, Offer, Plan
 from advisor.search.finish import deadline_probability
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def make_plan(evaluated: Evaluated, row: int, engine: Engine, deadline_h: float 
         steps=evaluated.workload.steps,
         parts=parts_of(evaluated.best, entry),
         memory=memory_of(evaluated.best, entry),
-        bill=_bill(evaluated, row, interruptions),
+        bill=bill_of(evaluated, row),
         interruptions=interruptions,
         mfu=mfu_of(evaluated.best, entry),
         deadline_probability=chance,
@@ -98,17 +99,16 @@ def _estimate(
     return Estimate(value=value, low=min(low, value), high=max(high, value), unit=unit, basis=basis)
 
 
-def _bill(evaluated: Evaluated, row: int, interruptions: Interruptions | None) -> Bill:
-    bill = evaluated.bill
-    known = interruptions is None or interruptions.known
-    storage = float(bill.storage_usd[row])
-    return Bill(
-        machines_usd=float(bill.machines_usd[row]),
-        startup_usd=float(bill.startup_usd[row]),
-        retries_usd=float(bill.retries_usd[row]),
-        interruptions_usd=float(bill.interruptions_usd[row]) if known else None,
-        storage_usd=None if np.isnan(storage) else storage,
-    )
+def bill_of(evaluated: Evaluated, row: int) -> Bill:
+    """Return the bill of a row of the table, to the cent."""
+    columns, plan = evaluated.bill, evaluated.plans.iloc[row]
+    parts = {part.name: float(getattr(columns, part.name)[row]) for part in fields(columns)}
+    known: dict[str, Any] = {name: None if np.isnan(v) else v for name, v in parts.items()}
+    if plan["interruption_basis"] and np.isnan(plan["untouched"]):
+        known["interruptions_usd"] = None
+    if np.isnan(np.broadcast_to(evaluated.terms.increment_s, len(evaluated.plans))[row]):
+        known["rounding_usd"] = None
+    return Bill(**known, data_stated=evaluated.options.data is not None)
 
 
 def plan_keys(plans: pd.DataFrame) -> list[str]:

@@ -182,11 +182,25 @@ class Catalog:
         chosen = storage_class or DEFAULT_STORAGE.get(cloud, "")
         return self._storage.get((cloud, region, chosen))
 
+    def billing_s(self, cloud: str, instance_type: str) -> tuple[float, float] | None:
+        """Increment and minimum of what is billed of a started machine [s]; None if unknown."""
+        for row in self._billing:
+            if row[0] == cloud and instance_type.startswith(row[1]):
+                return row[2], row[3]
+        return None
+
+    def write_usd(self, cloud: str, storage_class: str | None = None) -> float | None:
+        """Price of writing one object or file to storage; None if unknown."""
+        key = (cloud, storage_class or DEFAULT_STORAGE.get(cloud, ""))
+        price = self._writes.get(key)
+        return None if price is None else price / 1000
+
     def price_source(self, table: str, *key: str) -> tuple[str, dt.date | None]:
         """Return source and date of a row of a side table, or an empty source.
 
         `table` is ``"storage"`` (key: cloud, region), ``"interruption"`` (cloud, region,
-        instance type) or ``"egress"`` (source and destination, cloud and region).
+        instance type), ``"egress"`` (source and destination, cloud and region), ``"billing"`` or
+        ``"writes"`` (cloud).
         """
         frame = getattr(self.tables, table)
         wanted = (*key, DEFAULT_STORAGE.get(key[0], "")) if table == "storage" else key
@@ -247,6 +261,19 @@ class Catalog:
     @cached_property
     def _storage(self) -> dict[tuple[str, ...], float]:
         return _values(self.tables.storage, 3, "usd_per_gb_month")
+
+    @cached_property
+    def _billing(self) -> list[tuple[str, str, float, float]]:
+        frame = self.tables.billing
+        if frame.empty:
+            return []
+        columns = ("cloud", "instance_prefix", "increment_s", "minimum_s")
+        return list(zip(*(frame[name].tolist() for name in columns), strict=True))
+
+    @cached_property
+    def _writes(self) -> dict[tuple[str, ...], float]:
+        frame = self.tables.writes
+        return _values(frame, 2, "usd_per_1000_writes") if len(frame) else {}
 
     @cached_property
     def _network(self) -> dict[tuple[str, ...], tuple[float | None, float | None]]:

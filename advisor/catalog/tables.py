@@ -75,6 +75,26 @@ STORAGE: Final = Table(
     key=("cloud", "region", "storage_class"),
     filled=("usd_per_gb_month",),
 )
+BILLING: Final = Table(
+    _kinds("cloud instance_prefix source_id", "increment_s minimum_s"),
+    key=("cloud", "instance_prefix"),
+    filled=("increment_s", "minimum_s"),
+)
+WRITES: Final = Table(
+    _kinds("cloud storage_class source_id", "usd_per_1000_writes"),
+    key=("cloud", "storage_class"),
+    filled=("usd_per_1000_writes",),
+)
+REGIONS: Final = Table(
+    _kinds("cloud region country country_name source_id"),
+    key=("cloud", "region"),
+    filled=("country", "country_name", "source_id"),
+)
+CONFIDENTIAL: Final = Table(
+    _kinds("cloud instance_type technology source_id"),
+    key=("cloud", "instance_type"),
+    filled=("technology", "source_id"),
+)
 INTERRUPTION: Final = Table(
     _kinds("cloud region instance_type source_id", "interruption_pct_low interruption_pct_high"),
     key=("cloud", "region", "instance_type"),
@@ -110,6 +130,10 @@ class CatalogTables:
     sources: pd.DataFrame = field(default_factory=pd.DataFrame)
     egress: pd.DataFrame = field(default_factory=pd.DataFrame)
     storage: pd.DataFrame = field(default_factory=pd.DataFrame)
+    billing: pd.DataFrame = field(default_factory=pd.DataFrame)
+    writes: pd.DataFrame = field(default_factory=pd.DataFrame)
+    regions: pd.DataFrame = field(default_factory=pd.DataFrame)
+    confidential: pd.DataFrame = field(default_factory=pd.DataFrame)
     interruption: pd.DataFrame = field(default_factory=pd.DataFrame)
     network: pd.DataFrame = field(default_factory=pd.DataFrame)
     startup: pd.DataFrame = field(default_factory=pd.DataFrame)

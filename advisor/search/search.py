@@ -15,11 +15,20 @@ from advisor.core.units import HOUR_S
 from advisor.domain import Workload
 from advisor.predictor.arrays import FloatArray
 from advisor.predictor.costs import kind_of_family
-from advisor.search.bill import BillColumns, bill_columns, checkpoint_bytes
+from advisor.search.bill import (
+    BillColumns,
+    BillTerms,
+    BillUse,
+    bill_columns,
+    checkpoint_bytes,
+    total_at,
+)
+from advisor.search.data_set import DataSet
 from advisor.search.exact import BestLayouts, best_layouts
 from advisor.search.hardware import hardware_table
 from advisor.search.interruptions import interruption_columns, known_rows, law_of
 from advisor.search.offers import offer_columns
+from advisor.search.plan_bill import OFFER_TERMS, terms_of, use_of
 from advisor.search.startup import cluster_startup
 from advisor.search.wide import wide_pass
 
@@ -40,11 +49,15 @@ class SearchOptions:
         Share of the device memory to leave free.
     retry_share : float
         Allowance for restarts and retries, as a share of the training hours.
+    data : DataSet, optional
+        Data that is stored while the job runs, and moved to the machines; None leaves it out of
+        the bill.
     """
 
     most_accelerators: int = 512
     memory_margin: float = 0.1
     retry_share: float = 0.0
+    data: DataSet | None = None
 
     def __post_init__(self) -> None:
         limits = {
@@ -66,7 +79,8 @@ class Evaluated:
     """Every feasible machine shape, count and offer with its best layout, priced.
 
     ``plans`` has one row per offer and count; its column ``entry`` is the row of ``best``,
-    ``offer`` the row of the catalog's offers. ``considered`` and ``removed`` count candidates,
+    ``offer`` the row of the catalog's offers. ``bill`` has the parts of their bills, ``terms`` and
+    ``use`` what they are made of. ``considered`` and ``removed`` count candidates,
     that is layouts per offer and count: what was not removed are the rows of ``plans``.
     """
 
@@ -75,6 +89,8 @@ class Evaluated:
     plans: pd.DataFrame
     best: BestLayouts
     bill: BillColumns
+    terms: BillTerms
+    use: BillUse
     considered: int
     removed: dict[str, int]
     seconds: float
@@ -115,7 +131,7 @@ def evaluate(
         count=None if only is None else only.count,
     )
     best = best_layouts(shortlist, predictor)
-    plans, bill, endless = _price(workload, catalog, options, best, shape_of_offer)
+    plans, terms, use, endless = _price(workload, catalog, options, best, shape_of_offer)
     offers_per_shape = np.bincount(shape_of_offer[shape_of_offer >= 0], minlength=len(hardware))
     considered = int(shortlist.considered @ offers_per_shape)
     removed = {"memory": int(shortlist.too_large @ offers_per_shape)}
@@ -127,7 +143,9 @@ def evaluate(
         options=options,
         plans=plans,
         best=best,
-        bill=bill,
+        bill=bill_columns(terms, use),
+        terms=terms,
+        use=use,
         considered=considered,
         removed=removed,
         seconds=time.perf_counter() - begin,
@@ -150,25 +168,26 @@ def _price(
     options: SearchOptions,
     best: BestLayouts,
     shape_of_offer: np.ndarray,
-) -> tuple[pd.DataFrame, BillColumns, int]:
-    """Return the table, its bills, and how many plans interruptions keep from ever finishing."""
+) -> tuple[pd.DataFrame, BillTerms, BillUse, int]:
+    """Return the table, what bills are made of, and how many plans never finish.
+
+    Interruptions can keep a plan from ever getting done.
+    """
     offer, entry = _join(shape_of_offer, best.hardware)
-    plans, storage_price = _timed(workload, catalog, options, best, offer, entry)
+    plans = _timed(workload, catalog, options, best, offer, entry)
     finishes = np.isfinite(plans["interruption_h"].to_numpy())
     endless = int((~finishes).sum())
     if endless:
-        plans, storage_price = plans[finishes].reset_index(drop=True), storage_price[finishes]
-    bill = bill_columns(
-        machines=plans["machines"].to_numpy(float),
-        usd_per_h=plans["usd_per_h"].to_numpy(float),
-        training_h=plans["training_h"].to_numpy() / (1 + options.retry_share),
-        startup_h=plans["startup_h"].to_numpy(),
-        interruption_h=plans["interruption_h"].to_numpy(),
+        plans = plans[finishes].reset_index(drop=True)
+    terms = terms_of(catalog, options.data, plans)
+    use = use_of(
+        workload,
+        options.data,
+        plans,
         retry_share=options.retry_share,
-        checkpoint_bytes=checkpoint_bytes(workload),
-        storage_usd_per_gb_month=storage_price,
+        step_s=best.prediction.step_s,
     )
-    return plans.assign(**_intervals(plans, bill, best.prediction)), bill, endless
+    return plans.assign(**_intervals(plans, terms, use, best.prediction)), terms, use, endless
 
 
 def _timed(
@@ -178,12 +197,12 @@ def _timed(
     best: BestLayouts,
     offer: np.ndarray,
     entry: np.ndarray,
-) -> tuple[pd.DataFrame, FloatArray]:
-    """Return one row per plan with the hours it takes, and its storage price [USD/GB-month]."""
+) -> pd.DataFrame:
+    """Return one row per plan with the hours it takes."""
     prediction = best.prediction
     machines = best.machines[entry].astype(float)
-    columns = offer_columns(catalog).iloc[offer].reset_index(drop=True)
-    storage_price = columns.pop("storage_usd_per_gb_month").to_numpy(float)
+    known = offer_columns(catalog).drop(columns=[*OFFER_TERMS])
+    columns = known.iloc[offer].reset_index(drop=True)
     startup = cluster_startup(
         columns.pop("startup_s").to_numpy(float),
         columns.pop("startup_p90_s").to_numpy(float),
@@ -203,22 +222,22 @@ def _timed(
         difficulty=prediction.difficulty[entry],
     )
     interruptions = interruption_columns(plans, catalog, checkpoint_bytes(workload))
-    return pd.concat([plans, interruptions], axis=1), storage_price
+    return pd.concat([plans, interruptions], axis=1)
 
 
 def _intervals(
-    plans: pd.DataFrame, bill: BillColumns, prediction: Prediction
+    plans: pd.DataFrame, terms: BillTerms, use: BillUse, prediction: Prediction
 ) -> dict[str, FloatArray]:
     """Return hours and cost with their bounds, from those of the work and of the start.
 
-    Machines are paid while they start; storage is paid as long as the job runs. Where the
-    interruptions are known the bounds are the same quantiles of the finish with them.
+    The bill of a bound is that of its hours: machines are paid while they start, storage as long
+    as the job runs; failed attempts and traffic stay. Where the interruptions are known the bounds
+    are the same quantiles of the finish with them.
     """
     entry = plans["entry"].to_numpy()
     work_h, startup_h = plans["training_h"].to_numpy(), plans["startup_h"].to_numpy()
     hours = work_h + startup_h + plans["interruption_h"].to_numpy()
-    usd_per_h = bill.total_usd / hours
-    columns = {"hours": hours, "cost_usd": bill.total_usd}
+    columns = {"hours": hours, "cost_usd": bill_columns(terms, use).total_usd}
     deviations = prediction.log_half_width[entry] / prediction.log_sigma[entry]
     rows = known_rows(plans)
     law = law_of(plans, rows)
@@ -230,7 +249,7 @@ def _intervals(
         # An expectation can lie beyond a quantile: rare interruptions that cost much.
         reached[rows] = nearer(np.maximum(known, reached[rows]), hours[rows])
         columns[f"hours_{bound}"] = reached
-        columns[f"cost_{bound}_usd"] = usd_per_h * reached
+        columns[f"cost_{bound}_usd"] = total_at(terms, use, reached)
     return columns
 
 

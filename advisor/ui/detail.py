@@ -225,7 +225,9 @@ def _bill(plan: Plan) -> None:
     with st.container(border=True, gap="xsmall"):
         _panel("Bill", usd(plan.cost_usd.value), _usd_bounds(plan.cost_usd), bill_bar(plan.bill))
         terms_lines(plan)
-        st.markdown(":small[:gray[Without taxes, data transfer and data-set storage.]]")
+        without = ", ".join(plan.bill.left_out)
+        st.markdown(f":small[:gray[To the cent: {plan.bill.total_usd:,.2f}{NBSP}USD. "
+                    f"Without {plain(without)}.]]")  # fmt: skip
 
 
 def _finish(plan: Plan, evaluated: Evaluated, row: int, limits: Constraints) -> None:

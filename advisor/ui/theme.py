@@ -57,12 +57,14 @@ class Palette:
 LIGHT: Final = Palette(
     dark=False, page="#FFFFFF", text="#15181E", secondary="#5B6472", border="#E3E6EB",
     grid="#EEF0F3", shade="#F5F6F8", accent="#4F46E5",
-    parts=("#4F46E5", "#8E88EF", "#C3C0F7", "#DEDCFB", "#D5D9E0"),
+    parts=("#4F46E5", "#8E88EF", "#C3C0F7", "#DEDCFB", "#D5D9E0", "#B9BFC9", "#98A1AE",
+           "#7A8494"),
 )  # fmt: skip
 DARK: Final = Palette(
     dark=True, page="#0B0C0F", text="#ECEEF2", secondary="#9BA3AF", border="#2A2E35",
     grid="#22262C", shade="#15171B", accent="#8B87F7",
-    parts=("#8B87F7", "#6661C9", "#454189", "#302E5C", "#3A3F47"),
+    parts=("#8B87F7", "#6661C9", "#454189", "#302E5C", "#3A3F47", "#4A5059", "#5E6570",
+           "#767E8A"),
 )  # fmt: skip
 
 

@@ -74,14 +74,14 @@ def test_no_plan_within_the_limits_is_cheaper_faster_or_beats_the_front(
 def test_a_plan_agrees_with_itself(advice: Advice, engine: Engine) -> None:
     for plan in advice.pareto:
         group = plan.cluster.groups[0]
-        assert plan.bill.total_usd == pytest.approx(plan.cost_usd.value)
+        assert plan.bill.total_usd == pytest.approx(plan.cost_usd.value, abs=0.05)  # ten lines
         assert plan.parts.total_s == pytest.approx(plan.step_time_s.value)
         rate = group.count * plan.offer.usd_per_h
         paid = plan.bill.machines_usd + plan.bill.startup_usd + (plan.bill.interruptions_usd or 0.0)
-        assert paid == pytest.approx(rate * plan.hours.value)
+        assert paid == pytest.approx(rate * plan.hours.value, abs=0.015)
         training_h = plan.steps * plan.step_time_s.value / 3600
         assert plan.hours.value > training_h
-        assert plan.bill.machines_usd == pytest.approx(rate * training_h)
+        assert plan.bill.machines_usd == pytest.approx(rate * training_h, abs=0.005)
         assert plan.layout.devices == plan.cluster.accelerators
         assert plan.memory.used_bytes <= 0.9 * plan.memory.capacity_bytes
         assert 0 < plan.mfu < 1
@@ -209,7 +209,7 @@ def test_today_has_the_same_allowance_for_retries_as_the_picks(
 ) -> None:
     options = SearchOptions(retry_share=0.25, memory_margin=0.5)
     more = current_plan("4 x p4d.24xlarge", workload, engine, options=options)
-    assert more.bill.retries_usd == pytest.approx(0.25 * today.bill.machines_usd)
+    assert more.bill.retries_usd == pytest.approx(0.25 * today.bill.machines_usd, abs=0.01)
     assert more.layout == today.layout
 
 

@@ -34,7 +34,7 @@ def test_every_row_becomes_a_plan_that_agrees_with_it(table: Evaluated, engine: 
         assert plan.hours.value == cells["hours"]
         assert (plan.hours.low, plan.hours.high) == (cells["hours_low"], cells["hours_high"])
         assert plan.cost_usd.value == cells["cost_usd"]
-        assert plan.bill.total_usd == pytest.approx(cells["cost_usd"])
+        assert plan.bill.total_usd == pytest.approx(cells["cost_usd"], abs=0.05)  # ten lines
         assert plan.memory.out_of_memory_probability == cells["out_of_memory"]
         needed = hours_at_chance(table.plans.iloc[[row]], plan.deadline_probability)[0]
         if 1e-6 < plan.deadline_probability < 1 - 1e-6:

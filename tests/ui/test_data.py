@@ -107,7 +107,7 @@ def test_bars_sum_to_their_totals(table: Evaluated, engine: Engine) -> None:
     assert sum(part.share for part in step.parts) == pytest.approx(1)
     assert sum(part.value or 0 for part in step.parts) == pytest.approx(plan.step_time_s.value)
     assert sum(part.share for part in memory.parts) == pytest.approx(1)
-    assert sum(part.value or 0 for part in bill.parts) == pytest.approx(plan.cost_usd.value)
+    assert sum(part.value or 0 for part in bill.parts) == pytest.approx(plan.bill.total_usd)
     assert {part.name: part.text for part in bill.parts}["Allowance"] == NONE
     for data in (step, memory, bill):
         assert len(draw_bar(data, LIGHT).data) == len(data.parts)
@@ -115,8 +115,9 @@ def test_bars_sum_to_their_totals(table: Evaluated, engine: Engine) -> None:
 
 def test_an_unknown_part_is_not_available_and_not_zero(table: Evaluated, engine: Engine) -> None:
     plan = make_plan(table, select(table, LIMITS).picks["safest"], engine, 36.0)
-    bill = bill_bar(plan.bill.model_copy(update={"storage_usd": None}))
-    assert {part.name: part.text for part in bill.parts}["Checkpoint storage"] == "not available"
+    bill = bill_bar(plan.bill.model_copy(update={"storage_usd": None, "writes_usd": None}))
+    assert {part.name: part.text for part in bill.parts}["Checkpoints"] == "not available"
+    assert {part.name: part.text for part in bill.parts}["Data"] == "not stated"
 
 
 def test_finish_curve_passes_through_the_estimate_and_the_deadline(table: Evaluated) -> None:

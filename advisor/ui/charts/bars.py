@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import plotly.graph_objects as go
@@ -39,6 +39,9 @@ class BarData:
     whole: float
 
 
+NOT_STATED: Final = "not stated"
+
+
 def _bar(values: dict[str, float | None], text: Callable[[float], str], whole: float) -> BarData:
     parts = []
     for name, value in values.items():
@@ -73,15 +76,27 @@ def memory_bar(memory: MemoryUse) -> BarData:
 
 
 def bill_bar(bill: Bill) -> BarData:
-    """Return the parts of the bill [USD]."""
+    """Return the parts of the bill [USD]; data is one part, and so are checkpoints."""
     values: dict[str, float | None] = {
         "Machines": bill.machines_usd,
         "Start-up": bill.startup_usd,
         "Allowance": bill.retries_usd,
         "Interruptions": bill.interruptions_usd,
-        "Checkpoint storage": bill.storage_usd,
+        "Failed attempts": bill.failed_usd,
+        "Billing minimum": bill.rounding_usd,
+        "Checkpoints": _known(bill.storage_usd, bill.writes_usd),
+        "Data": _known(bill.data_storage_usd, bill.traffic_usd),
     }
-    return _bar(values, usd, bill.total_usd)
+    bar = _bar(values, usd, bill.total_usd)
+    if bill.data_stated:
+        return bar
+    return replace(bar, parts=(*bar.parts[:-1], replace(bar.parts[-1], text=NOT_STATED)))
+
+
+def _known(*amounts: float | None) -> float | None:
+    """Return the sum of the known amounts, None where none is known."""
+    known = [amount for amount in amounts if amount is not None]
+    return sum(known) if known else None
 
 
 def colours_of(data: BarData, colours: Palette) -> list[str]:
