@@ -93,8 +93,11 @@ def _show_account(out: Console, advice: Advice) -> None:
     )
     out.print(f"[dim]{advice.candidates_considered:,} candidates; removed by {plain(left)}.[/dim]")
     newest = plain(advice.catalog["as_of"] or UNKNOWN_DATE)
-    out.print(f"[dim]Newest price in the catalog: {newest}. Taxes and data transfer are not "
-              "contained.[/dim]")  # fmt: skip
+    missing = dict.fromkeys(
+        words for pick in advice.picks.values() for words in pick.plan.bill.left_out
+    )
+    out.print(f"[dim]Newest price in the catalog: {newest}. Not contained in every bill: "
+              f"{plain(', '.join(missing))}.[/dim]")  # fmt: skip
     if any(p.plan.interruptions and not p.plan.interruptions.known for p in advice.picks.values()):
         out.print("[dim]Where nothing is known of interruptions, allow for them with "
                   "--retry-allowance.[/dim]")  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -56,6 +56,27 @@ class DataSet:
                 where="data set",
                 todo="Give both, as in aws:us-east-1, or none.",
             )
+
+    @classmethod
+    def stated(
+        cls,
+        catalog: Catalog,
+        *,
+        gb: float | None = None,
+        at: str = "",
+        transfer_usd_per_gb: float | None = None,
+        storage_usd_per_gb_month: float | None = None,
+    ) -> DataSet | None:
+        """Return what is stated of a data set, its place as in `at`; None where nothing is."""
+        prices = (transfer_usd_per_gb, storage_usd_per_gb_month)
+        if gb is None and not at and prices == (None, None):
+            return None
+        found = cls.at(at, catalog, gb or 0.0) if at else cls(gb=gb or 0.0)
+        return replace(
+            found,
+            transfer_usd_per_gb=transfer_usd_per_gb,
+            storage_usd_per_gb_month=storage_usd_per_gb_month,
+        )
 
     @classmethod
     def at(cls, text: str, catalog: Catalog, gb: float) -> DataSet:
