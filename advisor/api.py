@@ -38,6 +38,7 @@ from advisor.core.errors import (
 from advisor.core.paths import data_dir
 from advisor.domain import Forecast, Precision, Profile, Proposal
 from advisor.search.constraints import DEFAULT_CHANCE, Constraints
+from advisor.search.data_set import DataSet
 from advisor.search.search import SearchOptions
 from advisor.traces import Trace, read
 
@@ -116,6 +117,10 @@ def advise(
     max_accelerators: int = USUAL.most_accelerators,
     memory_margin: float = USUAL.memory_margin,
     retry_allowance: float = USUAL.retry_share,
+    data_gb: Amount | None = None,
+    data_at: str = "",
+    transfer_usd_per_gb: float | None = None,
+    storage_usd_per_gb_month: float | None = None,
     current: str | None = None,
     profiles: Iterable[OwnRun] = (),
     explain: Names = (),
@@ -155,6 +160,11 @@ def advise(
         Share of the device memory to leave free.
     retry_allowance : float
         Extra hours for restarts, as a share.
+    data_gb, data_at : number and str, optional
+        Size of the data set [GB], stored while the job runs, and where it lies:
+        ``"aws:us-east-1"``; by default where the machines are.
+    transfer_usd_per_gb, storage_usd_per_gb_month : float, optional
+        What moving and storing data costs you; list prices by default.
     current : str, optional
         What you run on today: ``"4 x p4d.24xlarge"``; picks then state the saving.
     profiles : list of path, bytes, open binary file, Trace or Profile
@@ -204,6 +214,13 @@ def advise(
         most_accelerators=whole_of("max_accelerators", max_accelerators) or 0,
         memory_margin=memory_margin,
         retry_share=retry_allowance,
+        data=DataSet.stated(
+            catalog,
+            gb=count_of("data_gb", data_gb),
+            at=data_at,
+            transfer_usd_per_gb=transfer_usd_per_gb,
+            storage_usd_per_gb_month=storage_usd_per_gb_month,
+        ),
     )
     explained = _picks(explain)
     question = ask(job, catalog, runs=profiles, machines=current)

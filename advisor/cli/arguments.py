@@ -109,6 +109,16 @@ def _add_limits(command: argparse.ArgumentParser) -> None:
                         default=0.1, help="device memory left free (default 0.1)")  # fmt: skip
     limits.add_argument("--retry-allowance", type=values.allowance, metavar="SHARE", default=0.0,
                         help="extra hours for restarts, 0.1 is 10 %% (default 0)")  # fmt: skip
+    data = command.add_argument_group("data set (stored while the job runs, moved to the machines)")
+    data.add_argument("--data-gb", type=values.amount("--data-gb"), metavar="GB", help="its size")
+    data.add_argument("--data-at", default="", metavar="PLACE",
+                      help="where it lies, as aws:us-east-1; the weights go back there "
+                      "(default: where the machines are)")  # fmt: skip
+    data.add_argument("--transfer-price", type=values.amount("--transfer-price"), metavar="USD/GB",
+                      help="what moving it costs you (default: list price)")  # fmt: skip
+    data.add_argument("--storage-price", type=values.amount("--storage-price"),
+                      metavar="USD/GB-MONTH", help="what storing data and checkpoints costs you "
+                      "(default: list price)")  # fmt: skip
 
 
 def _add_predict(actions: Any) -> None:

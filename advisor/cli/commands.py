@@ -36,7 +36,7 @@ def advise(options: argparse.Namespace) -> int:
     """Recommend machines for a job."""
     catalog = loaded_catalog()
     question = question_of(options, catalog, options.current)
-    search = search_options_of(options)
+    search = search_options_of(options, catalog)
     limits = limits_of(options, catalog)
     if options.csv:
         check_place(options.csv)

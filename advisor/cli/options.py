@@ -9,6 +9,7 @@ from advisor.advice.limits import limits_named
 from advisor.advice.question import Question, ask
 from advisor.core.errors import InvalidInputError
 from advisor.search.constraints import Constraints
+from advisor.search.data_set import DataSet
 from advisor.search.search import SearchOptions
 from advisor.store import Store
 
@@ -81,12 +82,25 @@ def keep_runs(options: argparse.Namespace, question: Question, engine: Engine) -
             store.add(question.profiles)
 
 
-def search_options_of(options: argparse.Namespace) -> SearchOptions:
-    """Return the search options of the options."""
+def search_options_of(options: argparse.Namespace, catalog: Catalog) -> SearchOptions:
+    """Return the search options of the options.
+
+    Raises
+    ------
+    InvalidInputError
+        If the place of the data set is none that the catalog knows.
+    """
     return SearchOptions(
         most_accelerators=options.max_accelerators,
         memory_margin=options.memory_margin,
         retry_share=options.retry_allowance,
+        data=DataSet.stated(
+            catalog,
+            gb=options.data_gb,
+            at=options.data_at,
+            transfer_usd_per_gb=options.transfer_price,
+            storage_usd_per_gb_month=options.storage_price,
+        ),
     )
 
 

@@ -79,7 +79,7 @@ def _asked(options: argparse.Namespace, catalog: Catalog) -> Proposal:
             "the amount of training is not given.", where="job", todo="Give --tokens 10e9."
         )
     question = question_of(options, catalog, None)
-    search, limits = search_options_of(options), limits_of(options, catalog)
+    search, limits = search_options_of(options, catalog), limits_of(options, catalog)
     engine = Engine.open(catalog)
     keep_runs(options, question, engine)
     advice = question.advice(engine, options=search, limits=limits)

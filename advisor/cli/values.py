@@ -32,6 +32,18 @@ def positive(field: str) -> Callable[[str], float]:
     return _checked(read)
 
 
+def amount(field: str) -> Callable[[str], float]:
+    """Return a reader of numbers of 0 or more."""
+
+    def read(text: str) -> float:
+        value = parse_count(text, field)
+        if value < 0:
+            raise InvalidInputError(f"{text} is below 0.", where=field)
+        return value
+
+    return _checked(read)
+
+
 def whole(field: str) -> Callable[[str], int]:
     """Return a reader of whole numbers above 0."""
 
