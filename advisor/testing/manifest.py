@@ -33,7 +33,7 @@ _FROM_ELSEWHERE: Final = {
     ("wandb/wandb-metadata.json", "global_batch"),
     ("tfevents/xfusion_6xl4_rnnt.events.out.tfevents.1683859779.mlperf1.328.0", "throughput_unit"),
 }
-_SHARE: Final = {"abs": 0.01}
+_SHARE: Final[dict[str, float]] = {"abs": 0.01}
 
 
 def rows() -> dict[str, dict[str, str]]:
@@ -66,7 +66,7 @@ def check(found: Mapping[str, Any], table: Mapping[str, dict[str, str]], name: s
     """
     row = expected(table, name)
     peak = found["peak_memory_bytes"]
-    read_as = {
+    read_as: dict[str, tuple[Any, dict[str, float]]] = {
         "answer_step_time_s": (found["step_time_s"], {"rel": step_tolerance(row)}),
         "gpu_busy_share": (found["gpu_busy_share"], _SHARE),
         "comm_share": (found["comm_share"], _SHARE),

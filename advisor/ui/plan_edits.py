@@ -12,8 +12,8 @@ from advisor.catalog import load
 from advisor.core.errors import AdvisorError, InvalidInputError, UnknownNameError
 from advisor.store import Store
 from advisor.ui import notices
+from advisor.ui.reads import file_name
 from advisor.ui.text import plain
-from advisor.ui.uploads import file_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,6 +9,7 @@ import streamlit as st
 from advisor.core.errors import AdvisorError, InvalidInputError
 from advisor.store import Store
 from advisor.ui.address import open_advise
+from advisor.ui.reads import Upload
 from advisor.ui.run_fields import (
     MOST_LOOKED_AT,
     draw_fields,
@@ -27,7 +28,7 @@ from advisor.ui.run_words import (
 )
 from advisor.ui.state import engine
 from advisor.ui.text import plain
-from advisor.ui.uploads import Upload, drop, uploads
+from advisor.ui.uploads import drop, uploads
 
 KEPT: Final = "kept"
 _MOST_WARNINGS: Final = 3

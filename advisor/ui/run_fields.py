@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from advisor.catalog import Catalog
     from advisor.domain import Profile
     from advisor.traces import Trace
-    from advisor.ui.uploads import Upload
+    from advisor.ui.reads import Upload
 
 # What can be missing, and the title of the field that says it.
 TITLES: Final = {

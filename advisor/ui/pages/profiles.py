@@ -6,9 +6,10 @@ import streamlit as st
 
 from advisor.core.errors import AdvisorError
 from advisor.ui import notices
+from advisor.ui.reads import Upload
 from advisor.ui.run_card import keep_all, show_upload
 from advisor.ui.store_panel import show_store
-from advisor.ui.uploads import Upload, drop_all, drop_zone, uploads
+from advisor.ui.uploads import drop_all, drop_zone, uploads, watch
 
 
 def account(files: list[Upload]) -> None:
@@ -35,7 +36,7 @@ def nothing_uploaded() -> None:
 
 st.markdown("# Profiles", anchors=False)
 try:
-    drop_zone()
+    bars = drop_zone()
     files = uploads()
     if files:
         account(files)
@@ -44,5 +45,6 @@ try:
     else:
         nothing_uploaded()
     show_store()
+    watch(bars)
 except AdvisorError as error:
     notices.not_understood(error)
