@@ -86,7 +86,8 @@ class ProfilerEvents:
         Most events are not needed, so they are looked at by category and in whole columns.
         """
         if self._base_us is None:
-            self._base_us = next((e.ts for e in events if e.ts), None)
+            # Arrows and lines of Python are decoded without a time.
+            self._base_us = next((ts for e in events if (ts := getattr(e, "ts", None))), None)
         by_category: dict[str | None, list[Event]] = defaultdict(list)
         for event in events:
             by_category[event.cat].append(event)

@@ -150,3 +150,12 @@ def test_work_launched_outside_steps_belongs_to_none() -> None:
     late = [launch(999, 1e6 + 50_000), kernel(999, 1e6 + 60_000, 10)]
     trace = read(dumped(profiler_trace(profiler_events() + late)))
     assert trace.step_time_s == pytest.approx(1e-3)
+
+
+def test_a_trace_that_begins_at_time_zero_with_an_arrow_is_read() -> None:
+    arrow = {"ph": "s", "id": 1, "cat": "ac2g", "name": "ac2g", "pid": 1, "tid": 1, "ts": 0.0}
+    events = profiler_events()
+    first = min(event["ts"] for event in events if "ts" in event)
+    shifted = [event | {"ts": event["ts"] - first} if "ts" in event else event for event in events]
+    begun = read(dumped(profiler_trace([arrow, *shifted]), indent=None))
+    assert begun.step_time_s == read(dumped(profiler_trace(events))).step_time_s
