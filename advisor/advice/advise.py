@@ -9,6 +9,7 @@ import numpy as np
 
 from advisor.advice.asked import fields_of
 from advisor.advice.caveats import caveats, whole_effort_note
+from advisor.advice.choice import choice_of
 from advisor.advice.explain import explanation_of
 from advisor.advice.infeasible import no_plan
 from advisor.advice.nearest import Measured
@@ -103,6 +104,11 @@ def advise(
         update={
             "probes": what_to_measure(evaluated, result.rows, limits, engine),
             "explanations": _explanations(evaluated, result, engine, explain),
+            "choices": {
+                name: choice_of(evaluated, result.rows, result.picks[name], limits, engine, name)
+                for name in explain
+                if name in result.picks
+            },
             "runners_up": runners_up(evaluated, result, engine, limits),
         }
     )

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pandas as pd
 
+from advisor.advice.contenders import contender_rows, entry_covariance
 from advisor.advice.plans import cluster_of, offer_of
 from advisor.core.units import HOUR_S
 from advisor.domain import Probe, ProbeRun, Probes
-from advisor.predictor.calibration import error_covariance
 from advisor.predictor.value_of_information import Choices, worth_of_measuring
 from advisor.search.constraints import apply
 
@@ -26,12 +26,9 @@ if TYPE_CHECKING:
 DURATION_S: Final = 300.0
 # The first step is slow; fewer after it say little.
 FEWEST_STEPS: Final = 3.0
-MOST_CHOICES: Final = 64
 MOST_RUNS: Final = 64
 MOST_TYPES: Final = 10
 SHOWN: Final = 3
-# Plans are compared where one in ten of their bills is among the lowest.
-HOPEFUL: Final = 1.2816
 
 
 def what_to_measure(
@@ -57,10 +54,10 @@ def what_to_measure(
         What predicted it; own runs that calibrate it count as measured.
     """
     plans = evaluated.plans
-    chosen_from = _choices(plans, within)
+    chosen_from = contender_rows(plans, within)
     runnable = _runnable(plans, chosen_from, limits, evaluated)
     rows = np.concatenate([chosen_from, runnable["row"].to_numpy()])
-    joint = _covariance(evaluated, plans["entry"].to_numpy()[rows], engine)
+    joint = entry_covariance(evaluated, plans["entry"].to_numpy()[rows], engine)
     fixed, variable = _cost_of_errors(plans, chosen_from)
     n, noise = len(chosen_from), engine.predictor.model.components.repeat_sigma
     choices = Choices(fixed, variable, joint[:n, :n])
@@ -107,17 +104,6 @@ def _pairs(runnable: pd.DataFrame, alone: Worth, hopeful: list[str]) -> list[lis
     return [sorted(pair) for pair in combinations(some, 2)]
 
 
-def _choices(plans: pd.DataFrame, rows: np.ndarray) -> np.ndarray:
-    """Return the rows that could turn out cheapest, each machine shape and count at its price."""
-    table = plans.iloc[rows]
-    cost = table["cost_usd"].to_numpy()
-    hopeful = cost * np.exp(-HOPEFUL * table["log_sigma"].to_numpy())
-    order = np.argsort(cost, kind="stable")
-    _, first = np.unique(table["entry"].to_numpy()[order], return_index=True)
-    cheapest = order[first]
-    return rows[cheapest[np.argsort(hopeful[cheapest], kind="stable")[:MOST_CHOICES]]]
-
-
 def _runnable(
     plans: pd.DataFrame, chosen_from: np.ndarray, limits: Constraints, evaluated: Evaluated
 ) -> pd.DataFrame:
@@ -150,18 +136,6 @@ def _runnable(
     )
     ordered = probes.sort_values("probe_usd", kind="stable")
     return ordered.drop_duplicates(["accelerator", "accelerators_total"]).head(MOST_RUNS)
-
-
-def _covariance(evaluated: Evaluated, entries: np.ndarray, engine: Engine) -> FloatArray:
-    """Return how the errors of predictions go together, given the own runs, if any."""
-    model, calibration = engine.predictor.model, engine.predictor.calibration
-    jobs = evaluated.best.jobs.take(entries)
-    if calibration is None:
-        prediction = evaluated.best.prediction.take(entries)
-    else:
-        jobs = calibration.on_own_stack(jobs)
-        prediction = model.predict(jobs)
-    return error_covariance(jobs, prediction.log_sigma, model.components, calibration)
 
 
 def _cost_of_errors(plans: pd.DataFrame, rows: np.ndarray) -> tuple[FloatArray, FloatArray]:

@@ -2,6 +2,7 @@
 
 from advisor.domain.advice import Advice
 from advisor.domain.calibration import Calibrated, Likeness, OwnRun, OwnRuns, UnusedRun
+from advisor.domain.choice import Binding, BreakEven, Choice, Duel, Flip, Option, Swing
 from advisor.domain.cluster import Cluster, NodeGroup
 from advisor.domain.credits import Credits
 from advisor.domain.estimate import Basis, Estimate
@@ -29,13 +30,18 @@ __all__ = [
     "Alternative",
     "Basis",
     "Bill",
+    "Binding",
+    "BreakEven",
     "Calibrated",
+    "Choice",
     "Cluster",
     "Credits",
     "Difference",
+    "Duel",
     "Estimate",
     "Explanation",
     "Family",
+    "Flip",
     "Forecast",
     "InstanceType",
     "Interruptions",
@@ -49,6 +55,7 @@ __all__ = [
     "NodeGroup",
     "Offer",
     "Optimizer",
+    "Option",
     "OwnRun",
     "OwnRuns",
     "OwnShare",
@@ -62,6 +69,7 @@ __all__ = [
     "Provenance",
     "Recompute",
     "StepParts",
+    "Swing",
     "TrustFlag",
     "Tuning",
     "UnusedRun",

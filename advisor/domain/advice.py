@@ -8,6 +8,7 @@ from pydantic import Field
 
 from advisor.domain.base import Noun
 from advisor.domain.calibration import OwnRuns
+from advisor.domain.choice import Choice
 from advisor.domain.explanation import Explanation
 from advisor.domain.plan import Plan
 from advisor.domain.probes import Probes
@@ -28,6 +29,7 @@ class Advice(Noun):
 
     only_if_any: ClassVar[tuple[str, ...]] = (
         "own_runs", "caveats", "probes", "explanations", "limits", "options", "runners_up",
+        "choices",
     )  # fmt: skip
 
     workload: Workload
@@ -45,6 +47,9 @@ class Advice(Noun):
     )
     explanations: dict[str, Explanation] = Field(
         default={}, description="Of picks, by name; empty where none was asked."
+    )
+    choices: dict[str, Choice] = Field(
+        default={}, description="Why they were picked, by name; empty where none was asked."
     )
     limits: dict[str, Any] = Field(default={}, description="What the plans had to meet.")
     options: dict[str, Any] = Field(default={}, description="Of the search.")

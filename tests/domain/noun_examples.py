@@ -9,11 +9,16 @@ from advisor.domain import (
     Advice,
     Alternative,
     Bill,
+    Binding,
+    BreakEven,
     Calibrated,
+    Choice,
     Cluster,
     Credits,
+    Duel,
     Estimate,
     Explanation,
+    Flip,
     Forecast,
     InstanceType,
     Interruptions,
@@ -23,6 +28,7 @@ from advisor.domain import (
     NearRun,
     NodeGroup,
     Offer,
+    Option,
     OwnRun,
     OwnRuns,
     OwnShare,
@@ -34,6 +40,7 @@ from advisor.domain import (
     Proposal,
     Provenance,
     StepParts,
+    Swing,
     UnusedRun,
     Workload,
 )
@@ -141,6 +148,21 @@ NOUNS = (
     PROBE_RUN, PROBE, PROBES,
     NEAR_RUN, OWN_SHARE, EXPLANATION,
 )  # fmt: skip
+OPTION = Option(cluster=CLUSTER, market="spot", cost_usd=100.0, hours=10.0)
+FLIP = Flip(change="Price above $9/h", now="now $8/h", by="+12 %", then=OPTION)
+SWING = Swing(assumption="price", low="$7/h", high="$9/h", low_usd=90, high_usd=120, overtaken=True)
+BREAK_EVEN = BreakEven(
+    assumption="step time", factor=(0.9, 1.1), chosen_usd=(90.0, 110.0), rival_usd=105.0, low=0.95,
+    high=1.05, crossing=1.05,
+)  # fmt: skip
+BINDING = Binding(limit="deadline_h", saving_usd=20.0, saving_hours=-3.0, then=OPTION)
+DUEL = Duel(other=OPTION, beats_probability=0.6, regret_usd=12.0)
+CHOICE = Choice(
+    chosen=OPTION, why=("It is the only plan within the limits.",), rival=None, bindings=(BINDING,),
+    flips=(FLIP,), swings=(SWING,), break_evens=(BREAK_EVEN,), cheapest_probability=0.4,
+    regret_usd=9.0, duels=(DUEL,), robust=OPTION, robust_regret_usd=9.0, considered=12,
+)  # fmt: skip
+NOUNS += (OPTION, FLIP, SWING, BREAK_EVEN, BINDING, DUEL, CHOICE)
 # What breaks an example: (noun, field or fields, value).
 BROKEN = (
     (MODEL, "params", -1.0), (MODEL, "params", 1e16), (MODEL, "layers", 0), (MODEL, "name", ""),
@@ -169,5 +191,8 @@ BROKEN = (
     (EXPLANATION, "kept_share", 1.1),
     (PROBE_RUN, "duration_s", 0), (PROBE_RUN, "cost_usd", -1), (PROBE, "runs", ()),
     (PROBES, "wrong_probability", 1.1), (PROBES, "plans", 0),
+    (OPTION, "hours", 0), (OPTION, "cost_usd", -1), (SWING, "assumption", "weather"),
+    (BREAK_EVEN, "low", 0), (BREAK_EVEN, "rival_usd", -1), (BREAK_EVEN, "crossing", 0),
+    (DUEL, "beats_probability", 1.1), (CHOICE, "considered", 0), (CHOICE, "regret_usd", -1),
     (PLAN, "mfu", 1.2), (PLAN, "steps", 0), (PLAN, "deadline_probability", 1.1),
 )  # fmt: skip
