@@ -10,10 +10,14 @@ from advisor.transient.runs import Draws, Runs
 
 
 class Policy(Protocol):
-    """A way to live with revocations. One file per policy in `advisor.transient.policies`."""
+    """A way to live with revocations. One file per policy in `advisor.transient.policies`.
+
+    `asynchronous`: workers do not wait for each other, which changes what is learnt from a sample.
+    """
 
     label: ClassVar[str]
     paper: ClassVar[str]
+    asynchronous: ClassVar[bool]
 
     def applies(self, job: SpotJob, segments: int) -> str:
         """Return the reason why the policy cannot be used, or an empty text.

@@ -69,9 +69,9 @@ class Runs:
 class Outcome:
     """Distribution of time and bill of a plan.
 
-    Bounds are the 5th and 95th percentile. `on_demand_usd` is the bill of the same job on demand,
-    `saving` the share of it that is saved (interval from the bounds of the bill); both None where
-    it cannot be had on demand.
+    Bounds are the 5th and 95th percentile. `on_demand_usd` is the expected bill of the same job on
+    demand, `saving` the share of it that is saved: run by run for the bounds, since what makes a
+    job slow makes it slow on demand too. Both None where it cannot be had on demand.
     """
 
     runs: int
@@ -98,11 +98,14 @@ def outcome(job: SpotJob, runs: Runs) -> Outcome:
     count = len(runs.finish_s)
     finish = np.quantile(runs.finish_s, QUANTILES)
     cost = np.quantile(runs.cost_usd, (*QUANTILES, 0.9))
-    demand = on_demand_usd(job)
     mean_usd = float(runs.cost_usd.mean())
-    saving = None
-    if demand is not None:
-        saving = (1 - float(cost[2]) / demand, 1 - mean_usd / demand, 1 - float(cost[0]) / demand)
+    demand, saving = None, None
+    if job.on_demand_usd_per_h is not None:
+        begin_s = (job.overheads.start_s + job.overheads.load_s) * job.machines
+        alike = (begin_s + runs.useful_s) * job.on_demand_usd_per_h / HOUR_S
+        demand = float(alike.mean())
+        low, high = np.quantile(1 - runs.cost_usd / alike, (QUANTILES[0], QUANTILES[-1]))
+        saving = (float(low), 1 - mean_usd / demand, float(high))
     root = math.sqrt(count)
     return Outcome(
         runs=count,
@@ -120,13 +123,6 @@ def outcome(job: SpotJob, runs: Runs) -> Outcome:
         standard_error_s=float(runs.finish_s.std() / root),
         standard_error_usd=float(runs.cost_usd.std() / root),
     )
-
-
-def on_demand_usd(job: SpotJob) -> float | None:
-    """Bill of the job on demand, without a checkpoint; None where it cannot be had."""
-    if job.on_demand_usd_per_h is None:
-        return None
-    return job.uninterrupted_s * job.machines * job.on_demand_usd_per_h / HOUR_S
 
 
 def _share(values: FloatArray, limit: float) -> float | None:

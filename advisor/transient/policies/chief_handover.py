@@ -21,6 +21,7 @@ class ChiefHandover:
 
     label: ClassVar[str] = "parameter servers, chief handed over"
     paper: ClassVar[str] = "CM-DARE, arXiv 2004.03072"
+    asynchronous: ClassVar[bool] = True
 
     def applies(self, job: SpotJob, segments: int) -> str:
         """Return an empty text: always. Its servers keep the work of lost machines."""
@@ -32,7 +33,8 @@ class ChiefHandover:
         over = job.overheads
         factor = draws.factors(HAZARD, job.hazard_log_sigma)
         work_s = job.work_s * draws.factors(WORK, job.work_log_sigma)
-        to_do = work_s + segments * over.checkpoint_s  # in seconds of the whole group
+        # In seconds of the whole group; what workers undo of each other is trained again.
+        to_do = work_s * job.samples_factor + segments * over.checkpoint_s
         active = np.arange(draws.runs)
         own, common = group_deaths(job, draws, 0, active, factor)
         begin = over.start_s + over.load_s

@@ -18,6 +18,7 @@ class Elastic:
 
     label: ClassVar[str] = "continue with fewer"
     paper: ClassVar[str] = "Varuna, arXiv 2111.04007"
+    asynchronous: ClassVar[bool] = False
 
     def applies(self, job: SpotJob, segments: int) -> str:
         """See `Policy`."""

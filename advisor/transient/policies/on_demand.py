@@ -19,6 +19,7 @@ class OnDemand:
 
     label: ClassVar[str] = "on demand"
     paper: ClassVar[str] = "the clouds' price lists"
+    asynchronous: ClassVar[bool] = False
 
     def applies(self, job: SpotJob, segments: int) -> str:
         """See `Policy`."""

@@ -42,6 +42,7 @@ class PriceCeiling:
 
     label: ClassVar[str] = "price ceiling"
     paper: ClassVar[str] = "Zheng et al., doi:10.1145/2785956.2787473"
+    asynchronous: ClassVar[bool] = False
     prices_usd_per_h: tuple[float, ...] = ()
     step_s: float = HOUR_S
     ceiling_usd_per_h: float = 0.0

@@ -17,6 +17,7 @@ class ReplaceCold:
 
     label: ClassVar[str] = "replace, cold"
     paper: ClassVar[str] = "CM-DARE, arXiv 2004.03072"
+    asynchronous: ClassVar[bool] = False
 
     def applies(self, job: SpotJob, segments: int) -> str:
         """Return the reason where no group lives to its next checkpoint."""

@@ -17,6 +17,7 @@ class ReplaceWarm:
 
     label: ClassVar[str] = "replace, warm"
     paper: ClassVar[str] = "CM-DARE, arXiv 2004.03072"
+    asynchronous: ClassVar[bool] = False
 
     def applies(self, job: SpotJob, segments: int) -> str:
         """Return the reason: no known time of a warm start, or no group reaches a checkpoint."""

@@ -24,6 +24,7 @@ class Restart:
 
     label: ClassVar[str] = "restart all"
     paper: ClassVar[str] = "Young, doi:10.1145/361147.361115"
+    asynchronous: ClassVar[bool] = False
 
     def applies(self, job: SpotJob, segments: int) -> str:
         """Return the reason where no group lives to its next checkpoint."""

@@ -32,6 +32,7 @@ class UniformProgress:
 
     label: ClassVar[str] = "uniform progress, falling back to on demand"
     paper: ClassVar[str] = "Can't Be Late, NSDI 2024"
+    asynchronous: ClassVar[bool] = False
 
     def applies(self, job: SpotJob, segments: int) -> str:
         """See `Policy`; on demand it always gets ahead."""

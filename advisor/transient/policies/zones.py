@@ -48,6 +48,7 @@ class Zones:
 
     label: ClassVar[str] = "several zones"
     paper: ClassVar[str] = "SkyPilot, NSDI 2023"
+    asynchronous: ClassVar[bool] = False
     zones: tuple[Zone, ...] = ()
     alike: int = 3
 
