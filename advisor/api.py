@@ -170,7 +170,8 @@ def advise(
     profiles : list of path, bytes, open binary file, Trace or Profile
         Your own measured runs, which calibrate the predictions.
     explain : str or list of str
-        Picks whose prediction is opened, in ``explanations``: ``"cheapest"``.
+        Picks to explain, ``"cheapest"``: why they won and what would flip that, in ``choices``;
+        their prediction opened, in ``explanations``.
     engine : Engine, optional
         Catalog and predictor; by default those of this process, opened once.
 

@@ -15,6 +15,7 @@ from advisor.core.units import HOUR_S
 from advisor.domain import Probe, ProbeRun, Probes
 from advisor.predictor.value_of_information import Choices, worth_of_measuring
 from advisor.search.constraints import apply
+from advisor.search.interruptions import surest_known
 
 if TYPE_CHECKING:
     from advisor.advice.engine import Engine
@@ -54,7 +55,8 @@ def what_to_measure(
         What predicted it; own runs that calibrate it count as measured.
     """
     plans = evaluated.plans
-    chosen_from = contender_rows(plans, within)
+    # As the picks are chosen: not from plans whose bill is a bound from below.
+    chosen_from = contender_rows(plans, surest_known(plans, within))
     runnable = _runnable(plans, chosen_from, limits, evaluated)
     rows = np.concatenate([chosen_from, runnable["row"].to_numpy()])
     joint = entry_covariance(evaluated, plans["entry"].to_numpy()[rows], engine)

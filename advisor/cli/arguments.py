@@ -72,8 +72,8 @@ def _add_advise(actions: Any) -> None:
                          help="what you run on today: “4 x p4d.24xlarge”")  # fmt: skip
     command.add_argument("--csv", type=Path, metavar="FILE", help="write the front as a table")
     command.add_argument("--explain", choices=PICKS, nargs="?", const=PICKS[0],
-                         help="open the prediction of a pick (default %(const)s): its parts and "
-                         "the nearest measured runs")  # fmt: skip
+                         help="why a pick won (default %(const)s), what would flip that and how "
+                         "sure it is; its prediction opened")  # fmt: skip
 
 
 def _add_question(command: argparse.ArgumentParser) -> None:

@@ -13,6 +13,7 @@ from advisor.advice.calibrated import sentence
 from advisor.advice.infeasible import NAMES
 from advisor.advice.interruptions import sentences
 from advisor.advice.probe_words import advice_words, now_words
+from advisor.cli.chosen import show_choice
 from advisor.cli.explained import show_explanation
 from advisor.cli.text import plain
 from advisor.core import units
@@ -50,6 +51,19 @@ def show_advice(advice: Advice, limits: Constraints) -> None:
     for name, pick in advice.picks.items():
         picks.add_row(f"[bold]{TITLES[name]}[/bold]", *_plan_cells(pick.plan, limits))
     out.print(picks)
+    _show_reasons(out, advice)
+    if advice.probes is not None:
+        out.print(f"{plain(now_words(advice.probes))} {plain(advice_words(advice.probes))}")
+    show_own_runs(out, advice.own_runs)
+    for name, choice in advice.choices.items():
+        show_choice(out, choice, f"{TITLES[name]}, why")
+    for name, explained in advice.explanations.items():
+        show_explanation(out, explained, f"{TITLES[name]}, explained")
+    _show_account(out, advice)
+
+
+def _show_reasons(out: Console, advice: Advice) -> None:
+    """Print why each plan was picked, what threatens it, and what is the user's own in it."""
     for name, pick in advice.picks.items():
         saving = "" if pick.saving_usd is None else f" Against today: {_saving(pick.saving_usd)}."
         out.print(f"[bold]{TITLES[name]}[/bold]: {plain(pick.reason)}{saving}")
@@ -59,12 +73,6 @@ def show_advice(advice: Advice, limits: Constraints) -> None:
             out.print(f"  {plain(said)}")
         if pick.plan.calibrated is not None:
             out.print(f"  {plain(sentence(pick.plan.calibrated, pick.plan.hours.value))}")
-    if advice.probes is not None:
-        out.print(f"{plain(now_words(advice.probes))} {plain(advice_words(advice.probes))}")
-    show_own_runs(out, advice.own_runs)
-    for name, explained in advice.explanations.items():
-        show_explanation(out, explained, f"{TITLES[name]}, explained")
-    _show_account(out, advice)
 
 
 def show_own_runs(out: Console, runs: OwnRuns | None) -> None:
