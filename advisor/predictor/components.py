@@ -7,29 +7,27 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import ndtri
+from scipy.special import ndtri, softmax
 
 from advisor.predictor.arrays import FloatArray
 from advisor.predictor.costs import KINDS
 from advisor.predictor.difficulty import NEW_BOTH, NEW_MODEL
 from advisor.predictor.effects import EFFECTS, Labels, alike
-from advisor.predictor.threads import one_thread
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from advisor.predictor.held_out import Residuals
 
-# Rows of one source and fold, and of one workload on one accelerator, that the likelihood sees:
-# a large table does not speak for all, and a fit takes less than a second.
-MOST_ROWS: Final = 60
-MOST_OF_A_CELL: Final = 6
+# Pairs of one source and fold: a large table does not speak for all.
+PAIRS: Final = 300
+# Of these, so many share no more than their source.
+STRANGERS: Final = 60
 # Standardised residuals beyond this count as this: slips of a source are not effects.
 LARGEST_RESIDUAL: Final = 3.0
+# Deviations below this count by their square, so that the sum of them has a slope everywhere.
+SMOOTH: Final = 0.05
 FEWEST_REPEATS: Final = 10
 # Where the data have no repeats: the median over the sources that train the shipped predictor.
-USUAL_REPEAT_SIGMA: Final = 0.15
-LEVEL: Final = 0.9
+USUAL_REPEAT_SIGMA: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,23 +49,32 @@ class VarianceComponents:
 
 
 @dataclass(frozen=True, slots=True)
-class _Block:
-    """Held-out predictions of one source and fold: effects, shape (effects, n, n), residuals."""
+class _Pairs:
+    """Pairs of held-out predictions: what is known of the one, asked of the other.
 
-    effects: FloatArray
-    residual: FloatArray
+    ``alike`` has shape (effects, pairs); ``weight`` makes sources count alike, but for the root
+    of how many pairs they have.
+    """
+
+    alike: FloatArray
+    known: FloatArray
+    asked: FloatArray
+    weight: FloatArray
 
 
 def fit_components(
     labels: Labels, source: np.ndarray, held: Residuals, sigma: FloatArray
 ) -> VarianceComponents:
-    """Fit the variance components of nested random effects by maximum likelihood.
+    """Fit the variance components by how well the error of one prediction tells that of another.
 
     Residuals are divided by the spread that the interval states, so that the components are
-    shares of it; within a source and fold they are Gaussian with the sum of the effects as
-    covariance. What none of the others explains belongs to the job. Only predictions of models
-    that the fit had not seen are looked at, as far as there are any: a user's own are mostly new,
-    and what is left of a known model's error its runs have nearly nothing to tell about.
+    shares of it. Then a known residual times the correlation that the shares give is what is
+    expected of another: the shares are those with the least absolute deviations from it, over
+    pairs of one source and fold. Regression over pairs needs no normal residuals, as a likelihood
+    does, whose components a few far-off jobs decide. What none of the effects explains belongs to
+    the job. Only predictions of models that the fit had not seen are looked at, as far as there
+    are any: a user's own are mostly new, and what is left of a known model's error its runs have
+    nearly nothing to tell about.
 
     Parameters
     ----------
@@ -80,90 +87,84 @@ def fit_components(
     sigma : array
         Spread of the logarithm stated for each held-out prediction.
 
-    Source: Searle, Casella and McCulloch, 1992, Variance Components, section 6.2.
+    Source: regression over pairs, Haseman and Elston, 1972, Behavior Genetics 2, pages 3-19.
     """
     standardised = np.clip(held.residual / sigma, -LARGEST_RESIDUAL, LARGEST_RESIDUAL)
     new = np.isin(held.groups // len(KINDS), (NEW_MODEL, NEW_BOTH))
     asked = np.flatnonzero(new if new.any() else ~new)
-    blocks = list(_blocks(labels, source, held, standardised, asked))
-    variances = np.full(len(EFFECTS), 1 / len(EFFECTS))
-    if blocks:
-        with one_thread():
-            variances = _maximum_likelihood(blocks)
+    pairs = _pairs(labels, source, held, standardised, asked)
+    shares = np.full(len(EFFECTS), 1 / len(EFFECTS))
     return VarianceComponents(
-        shares=variances / variances.sum(),
+        shares=shares if pairs is None else _least_deviations(pairs),
         repeat_sigma=repeat_sigma(labels, source, held),
     )
 
 
-def _blocks(
+def _pairs(
     labels: Labels,
     source: np.ndarray,
     held: Residuals,
     standardised: FloatArray,
     asked: np.ndarray,
-) -> Iterator[_Block]:
+) -> _Pairs | None:
     random = np.random.default_rng(0)
-    cell = np.unique(
-        np.concatenate([labels.workload, labels.accelerator], axis=1), axis=0, return_inverse=True
-    )[1].reshape(-1)
-    turn = random.permutation(len(cell))  # whole cells, in a shuffled order
+    workload = np.unique(labels.workload, axis=0, return_inverse=True)[1].reshape(-1)[held.rows]
+    job = labels.groups()[held.rows]
+    found = []
     for fold in np.unique(held.fold[asked]):
         in_fold = asked[held.fold[asked] == fold]
         for name in np.unique(source[held.rows[in_fold]]):
-            rows = random.permutation(in_fold[source[held.rows[in_fold]] == name])
-            cells = cell[held.rows[rows]]
-            rows = rows[_rank_within(cells) < MOST_OF_A_CELL]
-            order = np.argsort(turn[cell[held.rows[rows]]], kind="stable")[:MOST_ROWS]
-            rows = rows[order]
-            if len(rows) < 2:
-                continue
-            own = labels.take(held.rows[rows])
-            # What only a job has no other row of the block is known to share.
-            effects = [*alike(own, own)][:-1]
-            yield _Block(np.stack([*effects, np.eye(len(rows))]), standardised[rows])
+            rows = in_fold[source[held.rows[in_fold]] == name]
+            one, other = _draw(rows, workload[rows], random)
+            differ = job[one] != job[other]
+            if differ.any():
+                found.append(np.stack([one[differ], other[differ]]))
+    if not found:
+        return None
+    known, other = np.concatenate(found, axis=1)
+    weight = np.concatenate([np.full(some.shape[1], some.shape[1] ** -0.5) for some in found])
+    first, second = labels.take(held.rows[known]), labels.take(held.rows[other])
+    return _Pairs(
+        alike=np.stack(list(alike(first, second, crossed=False))),
+        known=standardised[known],
+        asked=standardised[other],
+        weight=weight / weight.sum(),
+    )
 
 
-def _rank_within(labels: np.ndarray) -> np.ndarray:
-    """Return how many equal labels stand before each.
-
-    >>> _rank_within(np.array([7, 5, 7, 7])).tolist()
-    [0, 0, 1, 2]
-    """
-    order = np.argsort(labels, kind="stable")
-    ordered = labels[order]
-    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
-    lengths = np.diff([*starts, len(labels)])
-    rank = np.empty(len(labels), dtype=int)
-    rank[order] = np.arange(len(labels)) - np.repeat(starts, lengths)
-    return rank
+def _draw(
+    rows: np.ndarray, workload: np.ndarray, random: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return pairs of rows of one workload, and some that need not share it."""
+    order = np.argsort(workload, kind="stable")
+    rows, ordered = rows[order], workload[order]
+    one = random.integers(len(rows), size=PAIRS)
+    first = np.searchsorted(ordered, ordered[one], side="left")
+    end = np.searchsorted(ordered, ordered[one], side="right")
+    end[:STRANGERS], first[:STRANGERS] = len(rows), 0
+    return rows[one], rows[random.integers(first, end)]
 
 
-def _maximum_likelihood(blocks: list[_Block]) -> FloatArray:
-    size = len(EFFECTS)
+def _least_deviations(pairs: _Pairs) -> FloatArray:
+    """Return the shares, which are positive and sum to 1, that carry errors over best."""
 
-    def misfit(log_variance: FloatArray) -> tuple[float, FloatArray]:
-        variance = np.exp(log_variance)
-        value, slope = 0.0, np.zeros(size)
-        for block in blocks:
-            covariance = np.tensordot(variance, block.effects, axes=1)
-            inverse = np.linalg.inv(covariance)
-            pulled = inverse @ block.residual
-            value += 0.5 * (np.linalg.slogdet(covariance)[1] + block.residual @ pulled)
-            flat = block.effects.reshape(size, -1)
-            slope += 0.5 * flat @ (inverse - np.outer(pulled, pulled)).reshape(-1)
-        return value, slope * variance
+    def misfit(logits: FloatArray) -> tuple[float, FloatArray]:
+        shares = softmax(logits)
+        off = pairs.asked - shares @ pairs.alike * pairs.known
+        size = np.hypot(off, SMOOTH)
+        slope = pairs.alike @ (-pairs.weight * off / size * pairs.known)
+        return float(pairs.weight @ size), shares * (slope - shares @ slope)
 
-    start = np.full(size, np.log(0.1))
-    result = minimize(misfit, start, jac=True, method="L-BFGS-B", bounds=[(-8.0, 3.0)] * size)
-    return np.asarray(np.exp(result.x))
+    start = np.zeros(len(EFFECTS))
+    result = minimize(misfit, start, jac=True, method="L-BFGS-B", bounds=[(-6.0, 6.0)] * len(start))
+    return np.asarray(softmax(result.x))
 
 
 def repeat_sigma(labels: Labels, source: np.ndarray, held: Residuals) -> float:
     """Return the spread of the logarithm between runs of one job: the median over sources.
 
-    Per source, the 90 % quantile of the deviation from the job's mean as that of a Gaussian;
-    layouts of one job differ, and with them the error of their predictions.
+    Per source, the median deviation from the job's mean as that of a Gaussian; layouts of one job
+    differ, and with them the error of their predictions.
     """
     job = labels.groups()[held.rows]
     _, key = np.unique(np.stack([held.fold, source[held.rows], job]), axis=1, return_inverse=True)
@@ -175,7 +176,7 @@ def repeat_sigma(labels: Labels, source: np.ndarray, held: Residuals) -> float:
     deviation = np.abs(held.residual - mean)[repeated] * unbiased
     of = source[held.rows][repeated]
     spreads = [
-        float(np.quantile(deviation[of == name], LEVEL) / ndtri(0.5 + LEVEL / 2))
+        float(np.median(deviation[of == name]) / ndtri(0.75))
         for name in np.unique(of)
         if np.count_nonzero(of == name) >= FEWEST_REPEATS
     ]

@@ -7,6 +7,7 @@ nearly the same factor; runs that share less of it share less of their error.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import reduce
 from typing import TYPE_CHECKING, Final, Self
 
 import numpy as np
@@ -69,36 +70,48 @@ class Labels:
         return np.unique(table, axis=0, return_inverse=True)[1].reshape(-1)
 
 
-def alike(first: Labels, second: Labels) -> Iterator[FloatArray]:
-    """Yield how far every pair shares each effect, shape (first, second), in order `EFFECTS`.
+def alike(first: Labels, second: Labels, *, crossed: bool = True) -> Iterator[FloatArray]:
+    """Yield how far pairs share each effect, in order `EFFECTS`.
 
     Every effect is a positive definite kernel: equality of labels, or for the configuration (a
     workload's variant on an accelerator) that times an exponential of the distance in scale.
+
+    Parameters
+    ----------
+    crossed : bool
+        Each of the first with each of the second, shape (first, second); else the first row with
+        the first, the second with the second, and so on, shape (rows,).
     """
-    stack = _equal(first.stack, second.stack)
-    accelerator = stack & _equal(first.accelerator, second.accelerator)
-    workload = _equal(first.workload, second.workload)
-    both = accelerator & workload & _equal(first.variant, second.variant)
+    label = _crossed if crossed else _beside
+    stack = _equal(*label(first.stack, second.stack))
+    accelerator = stack & _equal(*label(first.accelerator, second.accelerator))
+    workload = _equal(*label(first.workload, second.workload))
+    both = accelerator & workload & _equal(*label(first.variant, second.variant))
     yield stack.astype(float)
     yield accelerator.astype(float)
     yield workload.astype(float)
-    yield both * np.exp(-_doublings(first.scale, second.scale) / REACH_DOUBLINGS)
-    yield (both & _equal(first.job, second.job)).astype(float)
+    yield both * np.exp(-_doublings(*label(first.scale, second.scale)) / REACH_DOUBLINGS)
+    yield (both & _equal(*label(first.job, second.job))).astype(float)
 
 
 def _table(*columns: FloatArray) -> FloatArray:
     return np.stack(columns, axis=1, dtype=float)
 
 
+def _crossed(first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return columns that broadcast to all pairs, from tables of shape (rows, columns)."""
+    return first.T[:, :, None], second.T[:, None, :]
+
+
+def _beside(first: FloatArray, second: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return columns that pair row by row."""
+    return first.T, second.T
+
+
 def _equal(first: FloatArray, second: FloatArray) -> np.ndarray:
-    same = np.ones((len(first), len(second)), dtype=bool)
-    for one, other in zip(first.T, second.T, strict=True):
-        same &= one[:, None] == other[None, :]
-    return same
+    """Return where all columns are equal; one after the other, as all at once are far larger."""
+    return reduce(np.logical_and, (one == other for one, other in zip(first, second, strict=True)))
 
 
 def _doublings(first: FloatArray, second: FloatArray) -> FloatArray:
-    distance = np.zeros((len(first), len(second)))
-    for one, other in zip(first.T, second.T, strict=True):
-        distance += np.abs(one[:, None] - other[None, :])
-    return distance
+    return reduce(np.add, (np.abs(one - other) for one, other in zip(first, second, strict=True)))

@@ -115,11 +115,22 @@ def test_without_repeats_the_spread_is_the_usual_one() -> None:
     assert found.shares.tolist() == pytest.approx([0.2] * 5)
 
 
-def test_the_shipped_shares_put_most_into_the_workload_on_its_accelerator(engine: Engine) -> None:
+def test_the_shipped_shares_carry_a_part_across_accelerators(engine: Engine) -> None:
     components = engine.predictor.model.components
     shares = dict(zip(EFFECTS, components.shares, strict=True))
     assert sum(shares.values()) == pytest.approx(1.0)
-    # Across accelerators little is shared: applying a ratio whole would make it worse.
-    assert shares["stack"] + shares["workload"] < 0.45
-    assert 0.5 < 1 - shares["job"] < 0.9
+    # Across accelerators a part is shared: applying a ratio whole would make it worse.
+    assert 0.3 < shares["stack"] + shares["workload"] < 0.75
+    assert shares["configuration"] > 0.2
     assert 0.05 < components.repeat_sigma < 0.25
+
+
+def test_a_few_jobs_far_off_do_not_hide_what_the_others_share() -> None:
+    labels = grid()
+    random = np.random.default_rng(8)
+    of_model = np.repeat(random.standard_normal(24), len(labels) // 24)
+    values = of_model + 0.2 * random.standard_normal(len(labels))
+    values[random.random(len(labels)) < 0.08] *= -3
+    source = np.repeat(np.arange(12), len(labels) // 12)
+    found = fit_components(labels, source, residuals(values, source % 2), np.ones(len(labels)))
+    assert dict(zip(EFFECTS, found.shares, strict=True))["job"] < 0.15
