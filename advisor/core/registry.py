@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import threading
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from advisor.core.errors import UnknownNameError
@@ -29,6 +30,8 @@ class Registry(Generic[T]):
         self.kind = kind
         self._package = package
         self._items: dict[str, T] = {}
+        self._lock = threading.RLock()
+        self._walking = False
         self._walked = False
 
     def register(self, name: str) -> Callable[[T], T]:
@@ -60,11 +63,14 @@ class Registry(Generic[T]):
     def _walk(self) -> None:
         if self._walked:
             return
-        self._walked = True  # first: a plug-in may ask the registry while it is imported
-        try:
-            package = importlib.import_module(self._package)
-            for module in pkgutil.iter_modules(package.__path__):
-                importlib.import_module(f"{self._package}.{module.name}")
-        except BaseException:
-            self._walked = False  # a plug-in that cannot be imported is said again, not forgotten
-            raise
+        with self._lock:  # another thread may not see a part of the plug-ins
+            if self._walked or self._walking:
+                return
+            self._walking = True  # a plug-in may ask the registry while it is imported
+            try:
+                package = importlib.import_module(self._package)
+                for module in pkgutil.iter_modules(package.__path__):
+                    importlib.import_module(f"{self._package}.{module.name}")
+                self._walked = True  # one that cannot be imported is said again, not forgotten
+            finally:
+                self._walking = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
@@ -71,3 +72,13 @@ def test_a_plug_in_may_ask_the_registry_while_it_is_imported(
 ) -> None:
     found = registry("plugs_g", a="REGISTRY.register('n')(len(REGISTRY))")
     assert found["n"] == 0
+
+
+def test_threads_that_come_first_together_all_see_every_plug_in(
+    registry: Callable[..., Registry[int]],
+) -> None:
+    slow = "import time\ntime.sleep(0.05)\nREGISTRY.register('{0}')(1)"
+    found = registry("plugs_t", **{name: slow.format(name) for name in "abcd"})
+    with ThreadPoolExecutor(4) as pool:
+        seen = list(pool.map(lambda _: list(found), range(4)))
+    assert seen == [["a", "b", "c", "d"]] * 4
