@@ -34,9 +34,9 @@ class Physics:
         )  # fmt: skip
 
 
-def test_a_model_that_fits_on_no_replica_is_sharded_over_the_mix() -> None:
+def test_a_model_that_fits_on_no_replica_is_spread_over_the_mix() -> None:
     advice = ask_mixed("8 x A100-80GB, 8 x V100-32GB", WORKLOAD, catalogs.load(), Physics())
-    assert {plan.strategy for plan in advice.plans} <= {"cephalo", "zorse"}
+    assert {plan.strategy for plan in advice.plans} <= {"cephalo", "sailor", "zorse"}
     assert advice.best.step_time_s.low < advice.best.step_time_s.value
     assert any("10 Gbit/s" in text for text in advice.assumptions)
     verdicts = {one.group: one.verdict for one in advice.worth}
