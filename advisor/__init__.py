@@ -32,6 +32,7 @@ __all__ = [
     "predict",
     "propose",
     "read_trace",
+    "report",
 ]
 
 

@@ -18,6 +18,7 @@ from advisor.api import (
     predict,
     propose,
     read_trace,
+    report,
 )
 
 __version__: str
@@ -42,4 +43,5 @@ __all__ = [
     "predict",
     "propose",
     "read_trace",
+    "report",
 ]

@@ -24,6 +24,7 @@ from advisor.advice.picks import PICKS
 from advisor.advice.proposals import propose
 from advisor.advice.question import Hardware, ask
 from advisor.advice.sharing import export_plan as export
+from advisor.advice.sharing import write_report as report
 from advisor.catalog import load
 from advisor.core.errors import (
     AdvisorError,
@@ -69,6 +70,7 @@ __all__ = [
     "predict",
     "propose",
     "read_trace",
+    "report",
 ]
 
 Finetune = Literal["full", "lora", "qlora"]

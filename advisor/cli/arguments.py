@@ -16,6 +16,7 @@ from advisor.cli import (
     mixed,
     prices,
     refit,
+    report_command,
     serve,
     stored,
     traced,
@@ -58,6 +59,7 @@ def make_parser() -> argparse.ArgumentParser:
     traced.add_commands(actions)
     stored.add_commands(actions)
     export_command.add_commands(actions, _add_question)
+    report_command.add_commands(actions, _add_question)
     refit.add_commands(actions)
     _add_serve(actions)
     return parser

@@ -28,6 +28,11 @@ def check_place(path: Path) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
+    """Write text as `write_bytes` does."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, content: bytes) -> None:
     """Write a file whole or not at all: an older one is kept until the new one is complete.
 
     Raises
@@ -38,10 +43,10 @@ def write_text(path: Path, text: str) -> None:
     try:
         target = path.resolve()  # a link stays a link
         if target.exists() and not target.is_file():
-            target.write_text(text, encoding="utf-8", newline="")  # a pipe cannot be replaced
+            target.write_bytes(content)  # a pipe cannot be replaced
             return
         with atomic(target) as file:
-            file.write(text.encode())
+            file.write(content)
     except OSError as error:
         raise InvalidInputError(
             f"the file cannot be written ({error.strerror}).", where=str(path),

@@ -35,7 +35,7 @@ from advisor.ui.charts.cost_time import pick_labels
 from advisor.ui.charts.finish import draw_finish, finish_data
 from advisor.ui.charts.style import CONFIG
 from advisor.ui.explained import show_explanation
-from advisor.ui.exporting import export_button
+from advisor.ui.exporting import export_button, report_button
 from advisor.ui.plan_markets import show_markets
 from advisor.ui.saving import save_button, show_saved_as
 from advisor.ui.state import address_values
@@ -111,6 +111,7 @@ def _bar_of_actions(proposal: Proposal, key: str, catalog: Catalog) -> None:
         st.download_button("Plan, JSON", proposal.to_json(), f"plan-{plan.id}.json",
                            "application/json", icon=":material/download:", type="primary",
                            on_click="ignore")  # fmt: skip
+        report_button(proposal)
         export_button(proposal, catalog)
 
 

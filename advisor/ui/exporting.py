@@ -1,4 +1,4 @@
-"""Export a plan from its detail: a tool, the command, the file."""
+"""Hand a plan on from its detail: the report, and files of other tools."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import streamlit as st
 from advisor.advice.exporter import EXPORTERS, by_reason, export, launch_of, possible
 from advisor.advice.launch import DEFAULT_COMMAND
 from advisor.advice.quoting import LONGEST_COMMAND, words_of
+from advisor.advice.sharing import write_report
 from advisor.core.errors import InvalidInputError
 from advisor.ui.text import plain
 
@@ -19,6 +20,21 @@ if TYPE_CHECKING:
 LANGUAGES: Final = {"hcl": "hcl", "yaml": "yaml", "bash": "bash", "json": "json", "csv": None}
 # The first of them that takes the plan is offered first.
 USUAL: Final = ("skypilot", "slurm", "terraform", "json")
+
+
+def report_button(proposal: Proposal) -> None:
+    """Draw the button that offers the one-page report; a file is written when it is asked for."""
+    with st.popover("Report", icon=":material/description:"):
+        st.markdown("One page for the one who pays: the job, the choice, cost and time, why not "
+                    "another.")  # fmt: skip
+        name = f"plan-{proposal.plan.id}"
+        with st.container(horizontal=True, gap="xsmall"):
+            st.download_button("PDF", lambda: write_report(proposal, "pdf"), f"{name}.pdf",
+                               "application/pdf", icon=":material/download:", type="primary",
+                               on_click="ignore", key="report_pdf")  # fmt: skip
+            st.download_button("HTML", lambda: write_report(proposal, "html"), f"{name}.html",
+                               "text/html", icon=":material/download:", on_click="ignore",
+                               key="report_html")  # fmt: skip
 
 
 def export_button(proposal: Proposal, catalog: Catalog) -> None:
