@@ -36,7 +36,7 @@ def told(trace: Trace) -> dict[str, str]:
         "Accelerators": accelerators(trace),
         "Step time": NOT_TOLD if trace.step_time_s is None else duration(trace.step_time_s),
         "Busy": _share(trace.gpu_busy_share),
-        "Exposed communication": _share(trace.comm_exposed_share),
+        "Communication": _communication(trace),
         "Peak memory": NOT_TOLD if memory is None else data_size(memory),
         "Global batch": NOT_TOLD if batch is None else f"{batch:,.0f}{' tokens' * tokens}",
         "Throughput": NOT_TOLD if rate is None else f"{number(rate)} {trace.throughput_unit or ''}",
@@ -107,6 +107,13 @@ def kept_words(result: AddResult) -> str:
 
 def _runs(count: int) -> str:
     return "one run" if count == 1 else f"{count:,} runs"
+
+
+def _communication(trace: Trace) -> str:
+    """Return the share of communication, and of it what no kernel hides."""
+    exposed = trace.comm_exposed_share
+    said = _share(trace.comm_share)
+    return said if exposed is None else f"{said}, {_share(exposed)} exposed"
 
 
 def _share(value: float | None) -> str:
