@@ -17,9 +17,17 @@ import pandas as pd
 from advisor import domain
 from advisor.advice import Engine
 from advisor.advice.exports import front_csv
-from advisor.advice.given_values import Amount, Names, count_of, names_of, whole_of
+from advisor.advice.given_values import (
+    Amount,
+    Names,
+    Quotas,
+    count_of,
+    names_of,
+    texts_of,
+    whole_of,
+)
 from advisor.advice.job import DEFAULT_RANK, Job
-from advisor.advice.limits import limits_named
+from advisor.advice.limits import constraints_named
 from advisor.advice.picks import PICKS
 from advisor.advice.proposals import propose
 from advisor.advice.question import Hardware, ask
@@ -38,7 +46,7 @@ from advisor.core.errors import (
 )
 from advisor.core.paths import data_dir
 from advisor.domain import Forecast, Precision, Profile, Proposal
-from advisor.search.constraints import DEFAULT_CHANCE, Constraints
+from advisor.search.constraints import DEFAULT_CHANCE
 from advisor.search.data_set import DataSet
 from advisor.search.search import SearchOptions
 from advisor.traces import Trace, read
@@ -115,6 +123,12 @@ def advise(
     regions: Names = (),
     gpus: Names = (),
     markets: Names = (),
+    residency: Names = (),
+    confidential: bool = False,
+    min_memory_gb: Amount | None = None,
+    spot_ceiling_usd: Amount | None = None,
+    max_usd_per_h: Amount | None = None,
+    quotas: Quotas = (),
     max_machines: int | None = None,
     max_accelerators: int = USUAL.most_accelerators,
     memory_margin: float = USUAL.memory_margin,
@@ -156,6 +170,18 @@ def advise(
     clouds, regions, gpus, markets : str or list of str
         Names as on the command line: ``"aws"``; ``"US"`` or ``"us-east-1"``; ``"Hopper"`` or
         ``"H100"``; ``"on-demand"``, ``"spot"``. By default the usual clouds and no commitment.
+    residency : str or list of str
+        Where the machines must stand: ``"EU"``, ``"EEA"``, or countries (``"DE"``, ``"Japan"``).
+    confidential : bool
+        Only machines whose accelerators a source says work in confidential machines.
+    min_memory_gb : number, optional
+        Memory of one accelerator, at least [GB].
+    spot_ceiling_usd, max_usd_per_h : number, optional
+        Spot price of one accelerator, and price of all machines, at most [USD/h].
+    quotas : path or str, or list of them
+        What your accounts may run: files, or texts, of what ``aws service-quotas
+        list-service-quotas``, ``gcloud compute regions describe`` or ``az vm list-usage`` print,
+        or rows of ``type,count``.
     max_machines, max_accelerators : int
         Largest cluster.
     memory_margin : float
@@ -200,19 +226,25 @@ def advise(
         finetune=finetune,
         lora_rank=lora_rank,
     )
-    limits = Constraints(
-        **limits_named(
-            catalog,
-            clouds=names_of("clouds", clouds),
-            regions=names_of("regions", regions),
-            gpus=names_of("gpus", gpus),
-            markets=names_of("markets", markets),
-        ),
+    limits, notes = constraints_named(
+        catalog,
+        clouds=names_of("clouds", clouds),
+        regions=names_of("regions", regions),
+        gpus=names_of("gpus", gpus),
+        markets=names_of("markets", markets),
+        residency=names_of("residency", residency),
+        quotas=texts_of("quotas", quotas),
+        confidential=bool(confidential),
+        least_memory_gb=count_of("min_memory_gb", min_memory_gb),
+        spot_usd_per_accelerator_h=count_of("spot_ceiling_usd", spot_ceiling_usd),
+        most_usd_per_h=count_of("max_usd_per_h", max_usd_per_h),
         most_machines=whole_of("max_machines", max_machines),
         deadline_h=count_of("deadline_h", deadline_h),
         budget_usd=count_of("budget_usd", budget_usd),
         chance=chance,
     )
+    for note in notes:
+        logger.warning("%s", note)
     options = SearchOptions(
         most_accelerators=whole_of("max_accelerators", max_accelerators) or 0,
         memory_margin=memory_margin,

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import math
 import numbers
+import os
+from collections.abc import Sequence
+from pathlib import Path
 
 from advisor.core.errors import InvalidInputError
 from advisor.core.units import parse_count
 
 Amount = float | str  # 10e9, or as a person writes it: "10 B"
 Names = str | list[str] | tuple[str, ...]
+Quotas = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+MOST_BYTES = 2_000_000
 
 
 def count_of(name: str, value: object) -> float | None:
@@ -72,3 +77,43 @@ def names_of(name: str, value: Names | None) -> list[str]:
             "names are texts.", where=name, todo=f'Write {name}="A" or {name}=["A", "B"].'
         )
     return [part.strip() for text in texts for part in text.split(",") if part.strip()]
+
+
+def texts_of(name: str, value: Quotas | None) -> list[str]:
+    """Return texts that are given as they are, or as paths of files that hold them.
+
+    Raises
+    ------
+    InvalidInputError
+        If a file cannot be read or is too large, or the value is neither.
+
+    >>> texts_of("quotas", "p4d.24xlarge,4"), texts_of("quotas", None)
+    (['p4d.24xlarge,4'], [])
+    """
+    given = (value,) if isinstance(value, str | os.PathLike) else tuple(value or ())
+    return [_text_of(name, one) for one in given]
+
+
+def _text_of(name: str, value: object) -> str:
+    if isinstance(value, str) and ("," in value or "{" in value or not value.strip()):
+        return value
+    if not isinstance(value, str | os.PathLike):
+        raise InvalidInputError(
+            f"{value!r:.40} is neither a text nor a path.", where=name, todo="Give one of them."
+        )
+    path = Path(value)
+    try:
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
+            raise InvalidInputError(
+                f"the file is larger than {MOST_BYTES / 1e6:g} MB.", where=f"{name}, {path.name}"
+            )
+        return content.decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        said = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise InvalidInputError(
+            f"the file cannot be read ({said}).",
+            where=f"{name}, {path.name}",
+            todo="Give the path of a text file, or the text itself.",
+        ) from None

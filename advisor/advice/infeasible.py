@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from advisor.catalog.places import in_words
 from advisor.core.errors import NoFeasiblePlanError
-from advisor.core.units import NBSP, hours, usd
-from advisor.search.constraints import Constraints, Relaxation, relaxations
+from advisor.core.units import NBSP, hours, number, usd
+from advisor.search.conflicts import smallest_conflict
+from advisor.search.constraints import Constraints
+from advisor.search.relax import Relaxation, relaxations
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from advisor.search.search import Evaluated
 
 NAMES: Final = {
@@ -18,10 +23,24 @@ NAMES: Final = {
     "families": "accelerator families",
     "accelerators": "accelerators",
     "markets": "markets",
+    "countries": "countries",
+    "confidential": "confidential computing",
+    "least_memory_gb": "accelerator memory",
     "most_machines": "machines",
+    "quotas": "quotas",
     "available": "machines you have",
+    "spot_usd_per_accelerator_h": "spot price",
+    "most_usd_per_h": "price per hour",
     "deadline_h": "deadline",
     "budget_usd": "budget",
+}
+AMOUNTS: Final[dict[str, Callable[[float], str]]] = {
+    "deadline_h": lambda value: f"deadline {hours(value)}{NBSP}h",
+    "budget_usd": lambda value: f"budget {usd(value)}",
+    "most_machines": lambda value: f"{value:,} {'machine' if value == 1 else 'machines'}",
+    "least_memory_gb": lambda value: f"accelerator memory {number(value)}{NBSP}GB",
+    "spot_usd_per_accelerator_h": lambda value: f"spot price {usd(value)} per accelerator-hour",
+    "most_usd_per_h": lambda value: f"price {usd(value)} per hour",
 }
 MOST_NAMES: Final = 4
 
@@ -31,26 +50,39 @@ def no_plan(
 ) -> NoFeasiblePlanError:
     """Return the error that names the limits to relax, each with the value that helps."""
     ways = relaxations(evaluated.plans, limits)
-    if ways:
-        todo = "Relax one: " + "; ".join(_way(evaluated, way) for way in ways) + "."
-    elif not len(evaluated.plans):
+    if not len(evaluated.plans):
         todo = _nothing_fits(evaluated)
+    elif ways:
+        one = any(len(way.names) == 1 for way in ways)
+        joined = "; ".join(_way(evaluated, way) for way in ways)
+        todo = f"{'Relax one' if one else 'No single change is enough. Relax together'}: {joined}."
     else:
         todo = _conflict(limits, removed)
-    return NoFeasiblePlanError("no plan meets all limits.", todo=todo)
+    return NoFeasiblePlanError(f"no plan meets all limits{conflict(evaluated, limits)}.", todo=todo)
+
+
+def conflict(evaluated: Evaluated, limits: Constraints) -> str:
+    """Return the fewest limits that leave no plan together, in words; empty where one is left."""
+    names = smallest_conflict(evaluated.plans, limits)
+    said = [change(limits, name) for name in names]
+    if len(said) < 2:
+        return f": none meets {said[0]}" if said else ""
+    return f": none meets {', '.join(said[:-1])} and {said[-1]} together"
 
 
 def change(limits: Constraints, name: str) -> str:
     """Return one limit in words, as it stands in `limits`."""
     value = getattr(limits, name)
-    if value is None:
+    if name == "confidential":
+        return "confidential computing" if value else "no confidential computing"
+    if not value:
         return f"any {NAMES[name]}"
-    if name == "deadline_h":
-        return f"deadline {hours(value)}{NBSP}h"
-    if name == "budget_usd":
-        return f"budget {usd(value)}"
-    if name == "most_machines":
-        return f"{value:,} {'machine' if value == 1 else 'machines'}"
+    if name in AMOUNTS:
+        return AMOUNTS[name](value)
+    if name == "countries":
+        return f"countries {in_words(value)}"
+    if name == "quotas":
+        value = [quota.name for quota in value]
     listed = sorted(str(one).replace("_", "-") for one in value)
     more = f" and {len(listed) - MOST_NAMES:,} more" if len(listed) > MOST_NAMES else ""
     return f"{NAMES[name]} {', '.join(listed[:MOST_NAMES])}{more}"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, get_args
 
+from advisor.advice.quota_text import read_quotas
+from advisor.catalog.places import countries_named
 from advisor.core.errors import UnknownNameError
 from advisor.domain import Market
 from advisor.domain.hardware import OWN_CLOUD
-from advisor.search.constraints import NO_COMMITMENT
+from advisor.search.constraints import NO_COMMITMENT, Constraints
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -56,6 +58,46 @@ def limits_named(
         **devices_named(gpus, catalog),
         "markets": markets_named(markets, default_markets),
     }
+
+
+def constraints_named(
+    catalog: Catalog,
+    *,
+    clouds: Sequence[str] = (),
+    regions: Sequence[str] = (),
+    gpus: Sequence[str] = (),
+    markets: Sequence[str] = (),
+    residency: Sequence[str] = (),
+    quotas: Sequence[str] = (),
+    **others: Any,
+) -> tuple[Constraints, tuple[str, ...]]:
+    """Return the limits that a person names, and notes on what of them cannot be used.
+
+    Parameters
+    ----------
+    residency : sequence of str
+        Countries, ``EU`` or ``EEA``, in which the machines must stand.
+    quotas : sequence of str
+        Texts as `advisor.advice.quota_text.read_quotas` reads them.
+    others : Any
+        Limits of `Constraints` that are numbers or flags.
+
+    Raises
+    ------
+    InvalidInputError
+        If a name is unknown, or a text or number cannot be used.
+    """
+    read = [read_quotas(text, catalog) for text in quotas]
+    limits = Constraints(
+        **limits_named(catalog, clouds=clouds, regions=regions, gpus=gpus, markets=markets),
+        countries=countries_named(residency, catalog),
+        quotas=tuple(quota for one in read for quota in one.quotas),
+        **others,
+    )
+    unknown = [name for one in read for name in one.unknown]
+    if not unknown:
+        return limits, ()
+    return limits, (f"Quotas of machines that the catalog does not know: {', '.join(unknown)}.",)
 
 
 def clouds_named(names: Sequence[str], catalog: Catalog, *, usual: bool = True) -> Names:

@@ -18,6 +18,7 @@ from advisor.cli import (
     refit,
     report_command,
     serve,
+    spot,
     stored,
     traced,
     values,
@@ -54,6 +55,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_advise(actions)
     _add_predict(actions)
     _add_mixed(actions)
+    spot.add_commands(actions, _add_job)
     _add_catalog(actions)
     prices.add_commands(actions)
     traced.add_commands(actions)
@@ -104,6 +106,20 @@ def _add_limits(command: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help=f"{', '.join(MARKET_NAMES)}; on-demand and spot by default",
     )
+    limits.add_argument("--residency", action="append", metavar="COUNTRY",
+                        help="where machines must stand: EU, EEA, or countries")  # fmt: skip
+    limits.add_argument("--confidential", action="store_true",
+                        help="accelerators in confidential machines only")  # fmt: skip
+    limits.add_argument("--min-memory-gb", type=values.positive("--min-memory-gb"), metavar="GB",
+                        help="memory of one accelerator, at least")  # fmt: skip
+    limits.add_argument("--spot-ceiling-usd", type=values.positive("--spot-ceiling-usd"),
+                        metavar="USD", help="spot price per accelerator-hour, at most")  # fmt: skip
+    limits.add_argument("--max-usd-per-h", type=values.positive("--max-usd-per-h"), metavar="USD",
+                        help="price of all machines per hour, at most")  # fmt: skip
+    limits.add_argument("--quota", action="append", type=Path, metavar="FILE",
+                        help="what your accounts may run: JSON of aws service-quotas, gcloud "
+                        "compute regions describe or az vm list-usage, or a table type,count; "
+                        "repeatable, - for standard input")  # fmt: skip
     limits.add_argument("--max-machines", type=values.whole("--max-machines"), metavar="N")
     limits.add_argument("--max-accelerators", type=values.whole("--max-accelerators"), metavar="N",
                         default=512, help="largest cluster (default %(default)s)")  # fmt: skip
@@ -187,5 +203,5 @@ def _add_job(command: argparse.ArgumentParser, *, required: bool = True) -> None
     own.add_argument("--profile", action="append", type=Path, metavar="FILE",
                      help="a trace, log or table of runs to calibrate by; repeatable")  # fmt: skip
     own.add_argument("--save-profiles", action="store_true",
-                     help="keep them: the predictor learns from them from now on")  # fmt: skip
+                     help="keep them as your own runs: every later prediction is calibrated by them")  # fmt: skip
     command.add_argument("--json", action="store_true", help="print JSON")

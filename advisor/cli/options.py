@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, TypedDict
 
+from advisor.advice.given_values import MOST_BYTES, texts_of
 from advisor.advice.job import AMOUNTS, Job
-from advisor.advice.limits import limits_named
+from advisor.advice.limits import constraints_named
 from advisor.advice.question import Question, ask
+from advisor.cli.text import printable
 from advisor.core.errors import InvalidInputError
-from advisor.search.constraints import Constraints
 from advisor.search.data_set import DataSet
 from advisor.search.search import SearchOptions
 from advisor.store import Store
@@ -16,9 +18,11 @@ from advisor.store import Store
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable
+    from pathlib import Path
 
     from advisor.advice.engine import Engine
     from advisor.catalog import Catalog
+    from advisor.search.constraints import Constraints
 
 
 class LimitNames(TypedDict):
@@ -109,16 +113,26 @@ def limits_of(options: argparse.Namespace, catalog: Catalog) -> Constraints:
 
     Raises
     ------
-    UnknownNameError
-        If a cloud, region, accelerator or market is unknown; offers the nearest.
+    InvalidInputError
+        If a name is unknown (offers the nearest), or a file of quotas cannot be read.
     """
-    return Constraints(
-        **limits_named(catalog, **named_limits_of(options)),
+    limits, notes = constraints_named(
+        catalog,
+        **named_limits_of(options),
+        residency=_names(options.residency),
+        quotas=[text for path in options.quota or () for text in _texts(path)],
+        confidential=options.confidential,
+        least_memory_gb=options.min_memory_gb,
+        spot_usd_per_accelerator_h=options.spot_ceiling_usd,
+        most_usd_per_h=options.max_usd_per_h,
         most_machines=options.max_machines,
         deadline_h=options.deadline_h,
         budget_usd=options.budget_usd,
         chance=options.chance,
     )
+    for note in notes:
+        print(f"advisor: note: {printable(note)}", file=sys.stderr)  # noqa: T201 - beside the output
+    return limits
 
 
 def named_limits_of(options: argparse.Namespace) -> LimitNames:
@@ -133,3 +147,10 @@ def named_limits_of(options: argparse.Namespace) -> LimitNames:
 
 def _names(given: Iterable[str] | None) -> list[str]:
     return [name.strip() for text in given or () for name in text.split(",") if name.strip()]
+
+
+def _texts(path: Path) -> list[str]:
+    """Return the text of a file, or of standard input for “-”."""
+    if str(path) == "-":
+        return [sys.stdin.read(MOST_BYTES)]
+    return texts_of("--quota", path)

@@ -22,6 +22,7 @@ from advisor.domain.plan import Bill, MemoryUse, Plan, StepParts
 from advisor.domain.probes import Probe, ProbeRun, Probes
 from advisor.domain.profile import Profile, Provenance
 from advisor.domain.proposal import Alternative, Proposal
+from advisor.domain.quota import Quota
 from advisor.domain.workload import Family, Model, Optimizer, Precision, Tuning, Workload
 
 __all__ = [
@@ -67,6 +68,7 @@ __all__ = [
     "Profile",
     "Proposal",
     "Provenance",
+    "Quota",
     "Recompute",
     "StepParts",
     "Swing",

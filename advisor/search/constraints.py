@@ -1,4 +1,4 @@
-"""Constraints: what may be recommended, counted as they remove plans, and how far to relax them."""
+"""Constraints: what may be recommended, counted as they remove plans."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 
 from advisor.core.errors import InvalidInputError
 from advisor.domain import Market
-from advisor.search.finish import hours_at_chance, meets_deadline
-from advisor.search.interruptions import surest_known
+from advisor.domain.quota import Quota
+from advisor.search.finish import meets_deadline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,14 +21,43 @@ if TYPE_CHECKING:
 DEFAULT_CHANCE: Final = 0.8
 # A reserved price is paid for a year or three, whatever the job takes: only for those who hold it.
 NO_COMMITMENT: Final[frozenset[Market]] = frozenset({"on_demand", "spot"})
+# Limits that are numbers, and what others are where nothing is limited and that is not None.
+NUMBERS: Final = ("deadline_h", "budget_usd", "most_machines", "least_memory_gb",
+                  "spot_usd_per_accelerator_h", "most_usd_per_h")  # fmt: skip
+OFF: Final[dict[str, object]] = {"confidential": False, "quotas": ()}
+# The column of the names that a limit lists.
+COLUMNS: Final = {
+    "clouds": "cloud", "areas": "area", "regions": "region", "families": "family",
+    "accelerators": "accelerator", "markets": "market", "countries": "country",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Constraints:
     """Limits on plans; None leaves a limit out, an empty set would leave nothing.
 
-    ``chance`` is how sure it must be that the deadline is met; the budget is compared with the
-    median bill. Reserved prices are left out unless asked for: they bind for years.
+    Attributes
+    ----------
+    clouds, areas, regions, families, accelerators, markets : frozenset of str, optional
+        Names of what may be used. Reserved prices are left out unless asked for: they bind for
+        years.
+    countries : frozenset of str, optional
+        Codes of the countries the machines must stand in; a region that no source places is in
+        none.
+    confidential : bool
+        Only machines whose accelerators a source says work in confidential machines.
+    least_memory_gb : float, optional
+        Memory of one accelerator, at least [GB].
+    most_machines : int, optional
+        Machines, at most.
+    quotas : tuple of Quota
+        What the user's accounts may run at once.
+    spot_usd_per_accelerator_h, most_usd_per_h : float, optional
+        Spot price of one accelerator, and price of all machines together, at most [USD/h].
+    deadline_h, budget_usd : float, optional
+        Hours [h] and median bill [USD], at most.
+    chance : float
+        How sure it must be that the deadline is met.
     """
 
     clouds: frozenset[str] | None = None
@@ -37,13 +66,19 @@ class Constraints:
     families: frozenset[str] | None = None
     accelerators: frozenset[str] | None = None
     markets: frozenset[Market] | None = NO_COMMITMENT
+    countries: frozenset[str] | None = None
+    confidential: bool = False
+    least_memory_gb: float | None = None
     most_machines: int | None = None
+    quotas: tuple[Quota, ...] = ()
+    spot_usd_per_accelerator_h: float | None = None
+    most_usd_per_h: float | None = None
     deadline_h: float | None = None
     budget_usd: float | None = None
     chance: float = DEFAULT_CHANCE
 
     def __post_init__(self) -> None:
-        for name in ("deadline_h", "budget_usd", "most_machines"):
+        for name in NUMBERS:
             value = getattr(self, name)
             if value is not None and not (math.isfinite(value) and value > 0):
                 raise InvalidInputError(
@@ -58,7 +93,7 @@ class Constraints:
 
     def without(self, name: str) -> Constraints:
         """Return the constraints with one of them left out."""
-        return replace(self, **{name: None})  # type: ignore[arg-type]  # every limit may be None
+        return replace(self, **{name: OFF.get(name)})  # type: ignore[arg-type]  # as their types
 
     def given(self) -> list[str]:
         """Return the names of the limits that are set."""
@@ -73,19 +108,56 @@ def filter_masks(plans: pd.DataFrame, limits: Constraints) -> Iterator[tuple[str
     yield "price_not_trusted", plans["rankable"].to_numpy(bool)
     if plans["available"].notna().any():
         yield "available", ~(plans["machines"].to_numpy() > plans["available"].to_numpy())
-    for name, column in (
-        ("clouds", "cloud"), ("areas", "area"), ("regions", "region"), ("families", "family"),
-        ("accelerators", "accelerator"), ("markets", "market"),
-    ):  # fmt: skip
+    for name, column in COLUMNS.items():
         wanted = getattr(limits, name)
         if wanted is not None:
             yield name, plans[column].isin(wanted).to_numpy()
+    if limits.confidential:
+        yield "confidential", plans["confidential"].to_numpy(bool)
+    if limits.least_memory_gb is not None:
+        yield "least_memory_gb", plans["device_memory_gb"].to_numpy() >= limits.least_memory_gb
     if limits.most_machines is not None:
         yield "most_machines", plans["machines"].to_numpy() <= limits.most_machines
+    if limits.quotas:
+        yield "quotas", within_quotas(plans, limits.quotas)
+    yield from _price_masks(plans, limits)
     if limits.deadline_h is not None:
         yield "deadline_h", meets_deadline(plans, limits.deadline_h, limits.chance)
     if limits.budget_usd is not None:
         yield "budget_usd", plans["cost_usd"].to_numpy() <= limits.budget_usd
+
+
+def within_quotas(plans: pd.DataFrame, quotas: tuple[Quota, ...]) -> np.ndarray:
+    """Return the mask of plans that use no more than any quota allows.
+
+    A machine whose vCPUs are not known is within no quota of vCPUs.
+    """
+    allowed = np.ones(len(plans), dtype=bool)
+    machines = plans["machines"].to_numpy(float)
+    spot = (plans["market"] == "spot").to_numpy()
+    for quota in quotas:
+        hit = plans["instance_type"].isin(quota.instance_types)
+        if quota.cloud:
+            hit &= plans["cloud"] == quota.cloud
+        if quota.region:
+            hit &= plans["region"] == quota.region
+        if quota.market != "any":
+            hit &= spot == (quota.market == "spot")
+        used = machines if quota.unit == "machines" else machines * plans[quota.unit].to_numpy()
+        allowed &= ~hit.to_numpy() | (used <= quota.most)
+    return allowed
+
+
+def _price_masks(plans: pd.DataFrame, limits: Constraints) -> Iterator[tuple[str, np.ndarray]]:
+    if limits.spot_usd_per_accelerator_h is None and limits.most_usd_per_h is None:
+        return
+    usd_per_h = plans["usd_per_h"].to_numpy()
+    if limits.spot_usd_per_accelerator_h is not None:
+        each = usd_per_h / plans["accelerators"].to_numpy()
+        cheap = each <= limits.spot_usd_per_accelerator_h
+        yield "spot_usd_per_accelerator_h", cheap | (plans["market"] != "spot").to_numpy()
+    if limits.most_usd_per_h is not None:
+        yield "most_usd_per_h", plans["machines"].to_numpy() * usd_per_h <= limits.most_usd_per_h
 
 
 def apply(plans: pd.DataFrame, limits: Constraints) -> tuple[np.ndarray, dict[str, int]]:
@@ -96,109 +168,3 @@ def apply(plans: pd.DataFrame, limits: Constraints) -> tuple[np.ndarray, dict[st
         removed[name] = int((left & ~satisfied).sum())
         left &= satisfied
     return left, removed
-
-
-@dataclass(frozen=True, slots=True)
-class Relaxation:
-    """One way to make the job feasible: the changed limits, the cheapest plan then, how many."""
-
-    names: tuple[str, ...]
-    limits: Constraints
-    plan: int
-    plans: int
-
-
-def relaxations(plans: pd.DataFrame, limits: Constraints) -> list[Relaxation]:
-    """Return the smallest changes of the limits that make a plan feasible, cheapest first.
-
-    Each set limit is relaxed alone (to the nearest value that admits a plan, rounded up to two
-    digits; sets of names are left out, but reserved markets stay out), and deadline and budget
-    together a little. A plan whose finish is known is meant wherever there is one: what a lower
-    bound meets, the plan may miss.
-    """
-    masks = dict(filter_masks(plans, limits))
-    found = []
-    for name in limits.given():
-        others = np.ones(len(plans), dtype=bool)
-        for other, mask in masks.items():
-            if other != name:
-                others &= mask
-        relaxed = _nearest(plans, limits, name, others)
-        if relaxed is not None:
-            found.append(relaxed)
-    both = _both_a_little(plans, limits, masks)
-    found += [both] if both is not None else []
-    cost = plans["cost_usd"].to_numpy()
-    return sorted(found, key=lambda way: float(cost[way.plan]))
-
-
-def _nearest(
-    plans: pd.DataFrame, limits: Constraints, name: str, others: np.ndarray
-) -> Relaxation | None:
-    rows = surest_known(plans, np.flatnonzero(others))
-    if not len(rows):
-        return None
-    if name == "deadline_h":
-        needed = hours_at_chance(plans, limits.chance)
-        relaxed = replace(limits, deadline_h=_round_up(float(needed[rows].min())))
-    elif name == "budget_usd":
-        cost = plans["cost_usd"].to_numpy()
-        relaxed = replace(limits, budget_usd=_round_up(float(cost[rows].min())))
-    elif name == "most_machines":
-        relaxed = replace(limits, most_machines=int(plans["machines"].to_numpy()[rows].min()))
-    elif name == "markets":
-        relaxed = replace(limits, markets=NO_COMMITMENT | (limits.markets or frozenset()))
-    else:
-        relaxed = limits.without(name)
-    return _with_cheapest(plans, relaxed, (name,))
-
-
-def _both_a_little(
-    plans: pd.DataFrame, limits: Constraints, masks: dict[str, np.ndarray]
-) -> Relaxation | None:
-    if limits.deadline_h is None or limits.budget_usd is None:
-        return None
-    others = np.ones(len(plans), dtype=bool)
-    for other, mask in masks.items():
-        if other not in ("deadline_h", "budget_usd"):
-            others &= mask
-    rows = surest_known(plans, np.flatnonzero(others))
-    if not len(rows):
-        return None
-    hours = hours_at_chance(plans, limits.chance)[rows]
-    costs = plans["cost_usd"].to_numpy()[rows]
-    late = np.maximum(hours / limits.deadline_h, 1)
-    dear = np.maximum(costs / limits.budget_usd, 1)
-    best = int(np.argmin(late * dear + np.maximum(late, dear)))
-    relaxed = replace(
-        limits,
-        deadline_h=max(limits.deadline_h, _round_up(float(hours[best]))),
-        budget_usd=max(limits.budget_usd, _round_up(float(costs[best]))),
-    )
-    changed = relaxed.deadline_h != limits.deadline_h and relaxed.budget_usd != limits.budget_usd
-    return _with_cheapest(plans, relaxed, ("deadline_h", "budget_usd")) if changed else None
-
-
-def _with_cheapest(
-    plans: pd.DataFrame, limits: Constraints, names: tuple[str, ...]
-) -> Relaxation | None:
-    mask, _ = apply(plans, limits)
-    rows = np.flatnonzero(mask)
-    if not len(rows):
-        return None
-    known = surest_known(plans, rows)
-    cheapest = known[np.argmin(plans["cost_usd"].to_numpy()[known])]
-    return Relaxation(names=names, limits=limits, plan=int(cheapest), plans=len(rows))
-
-
-def _round_up(value: float) -> float:
-    """Round up to two significant digits, so that the suggestion is a number people say.
-
-    >>> _round_up(71.2), _round_up(72.0), _round_up(1234.5), _round_up(0.0301)
-    (72.0, 72.0, 1300.0, 0.031)
-    """
-    digits = 1 - math.floor(math.log10(value))
-    steps = math.floor(value * 10.0**digits)
-    while (rounded := round(steps / 10.0**digits, max(digits, 0))) < value:
-        steps += 1
-    return rounded

@@ -8,7 +8,8 @@ import streamlit as st
 
 from advisor.advice.infeasible import NAMES, change
 from advisor.core.units import NBSP, hours, usd
-from advisor.search.constraints import Constraints, Relaxation, relaxations
+from advisor.search.constraints import Constraints
+from advisor.search.relax import Relaxation, relaxations
 from advisor.ui.state import AREAS, DEFAULT_CLOUDS, MARKETS, OTHER_CLOUDS, SAMPLES
 from advisor.ui.text import plain
 from advisor.ui.theme import FAMILIES
@@ -21,11 +22,16 @@ if TYPE_CHECKING:
 ICONS: Final = {
     "deadline_h": "schedule", "budget_usd": "payments", "clouds": "cloud", "areas": "public",
     "regions": "public", "families": "memory", "accelerators": "memory", "markets": "sell",
-    "most_machines": "dns",
+    "most_machines": "dns", "countries": "public",
+    "confidential": "lock",
+    "least_memory_gb": "memory_alt", "quotas": "data_check", "most_usd_per_h": "payments",
+    "spot_usd_per_accelerator_h": "sell",
 }  # fmt: skip
 WIDGETS: Final = {
     "deadline_h": "deadline", "budget_usd": "budget", "clouds": "clouds", "areas": "areas",
     "families": "families", "markets": "markets", "most_machines": "machines",
+    "countries": "residency", "confidential": "confidential", "least_memory_gb": "memory",
+    "quotas": "quota", "spot_usd_per_accelerator_h": "ceiling", "most_usd_per_h": "rate",
 }  # fmt: skip
 EVERYTHING: Final[dict[str, tuple[str, ...]]] = {
     "clouds": (*DEFAULT_CLOUDS, OTHER_CLOUDS), "areas": AREAS, "families": tuple(FAMILIES),

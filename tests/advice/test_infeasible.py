@@ -14,7 +14,8 @@ from advisor.advice.infeasible import NAMES, change, no_plan
 from advisor.core.errors import NoFeasiblePlanError
 from advisor.core.units import NBSP, hours, usd
 from advisor.domain import Workload
-from advisor.search.constraints import Constraints, relaxations
+from advisor.search.constraints import Constraints
+from advisor.search.relax import relaxations
 from advisor.search.search import Evaluated, SearchOptions, evaluate
 
 
@@ -75,11 +76,12 @@ def test_limits_of_which_none_alone_is_to_blame_are_all_named(table: Evaluated) 
     limits = Constraints(
         clouds=frozenset({"lambda"}), areas=frozenset({"Asia"}), accelerators=frozenset({"TPU-v4"})
     )
-    assert relaxations(table.plans, limits) == []
+    ways = relaxations(table.plans, limits)
+    assert ways
+    assert all(len(way.names) > 1 for way in ways)
     said = said_of(table, limits)
-    for words in ("clouds lambda", "areas Asia", "accelerators TPU-v4"):
-        assert words in said
-    assert "memory" not in said
+    assert "none meets clouds lambda and areas Asia together" in said
+    assert "No single change is enough. Relax together: any clouds and any accelerators (" in said
     assert "slower" not in said
 
 

@@ -39,6 +39,7 @@ from advisor.domain import (
     Profile,
     Proposal,
     Provenance,
+    Quota,
     StepParts,
     Swing,
     UnusedRun,
@@ -145,6 +146,7 @@ NOUNS = (
         limits={"deadline_h": 72.0, "clouds": None}, made_on=dt.date(2026, 7, 20),
         alternatives=(Alternative(name="runner-up", plan=PLAN),), catalog={"hash": "c"},
     ),
+    Quota(name="P", cloud="aws", instance_types=("p4d.24xlarge",), unit="vcpus", most=96),
     PROBE_RUN, PROBE, PROBES,
     NEAR_RUN, OWN_SHARE, EXPLANATION,
 )  # fmt: skip

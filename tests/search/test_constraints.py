@@ -20,14 +20,16 @@ from search_fixtures import (  # noqa: F401 - fixtures
 
 from advisor.core.errors import InvalidInputError
 from advisor.core.units import HOUR_S
+from advisor.domain import Quota
 from advisor.search.constraints import (
     NO_COMMITMENT,
+    NUMBERS,
     Constraints,
     apply,
-    relaxations,
 )
 from advisor.search.finish import deadline_probability, hours_at_chance, meets_deadline
 from advisor.search.interruptions import never_interrupted
+from advisor.search.relax import relaxations
 from advisor.search.search import Evaluated
 from advisor.transient import NO_DATA
 
@@ -38,7 +40,24 @@ CHOICES = {
     "families": ("family", ["Hopper", "Ampere"]),
     "accelerators": ("accelerator", ["H100", "A100"]),
     "markets": ("market", ["on_demand", "spot", "reserved_1y"]),
+    "countries": ("country", ["DE", "US"]),
 }
+# Limits that are numbers: what they compare, and what a plan must be to it.
+AT_MOST = {
+    "most_machines": lambda plan: plan["machines"],
+    "budget_usd": lambda plan: plan["cost_usd"],
+    "most_usd_per_h": lambda plan: plan["machines"] * plan["usd_per_h"],
+    "spot_usd_per_accelerator_h": lambda plan: (
+        plan["usd_per_h"] / plan["accelerators"] if plan["market"] == "spot" else 0
+    ),
+}
+QUOTAS = (
+    Quota(name="P", cloud="aws", region="r1", market="not_spot", instance_types=("a", "b"),
+          unit="vcpus", most=96),
+    Quota(name="A100", cloud="gcp", market="spot", instance_types=("b",), unit="accelerators",
+          most=16),
+    Quota(name="b", cloud="azure", instance_types=("b",), unit="machines", most=0),
+)  # fmt: skip
 
 one_plan = st.fixed_dictionaries(
     {column: st.sampled_from(values) for column, values in CHOICES.values()}
@@ -46,6 +65,12 @@ one_plan = st.fixed_dictionaries(
         "rankable": st.sampled_from([True, True, True, False]),
         "available": st.sampled_from([math.nan, math.nan, 2.0, 8.0]),
         "machines": st.sampled_from([1, 2, 4, 8]),
+        "instance_type": st.sampled_from(["a", "b", "c"]),
+        "accelerators": st.sampled_from([1.0, 8.0]),
+        "vcpus": st.sampled_from([math.nan, 24.0, 96.0]),
+        "usd_per_h": st.floats(0.1, 100),
+        "device_memory_gb": st.sampled_from([16.0, 80.0, 141.0]),
+        "confidential": st.booleans(),
         "training_h": st.floats(0.01, 1e4),
         "startup_h": st.floats(0, 1),
         "startup_log_sigma": st.floats(0, 2),
@@ -84,8 +109,25 @@ all_limits = st.builds(
     most_machines=st.none() | st.sampled_from([1, 2, 3, 8]),
     deadline_h=st.none() | st.floats(0.01, 1e4),
     budget_usd=st.none() | st.floats(0.01, 1e6),
+    confidential=st.booleans(),
+    least_memory_gb=st.none() | st.sampled_from([40.0, 80.0, 192.0]),
+    quotas=st.sets(st.sampled_from(QUOTAS)).map(tuple),
+    spot_usd_per_accelerator_h=st.none() | st.floats(0.1, 20),
+    most_usd_per_h=st.none() | st.floats(0.1, 500),
     chance=st.floats(0.5, 0.99),
 )
+
+
+def within(plan: dict[str, Any], quota: Quota) -> bool:
+    """Return whether a plan uses no more than a quota allows, or is not limited by it."""
+    if plan["cloud"] != quota.cloud or plan["instance_type"] not in quota.instance_types:
+        return True
+    if quota.region not in ("", plan["region"]):
+        return True
+    if quota.market != "any" and (plan["market"] == "spot") != (quota.market == "spot"):
+        return True
+    each = {"machines": 1, "accelerators": plan["accelerators"], "vcpus": plan["vcpus"]}
+    return plan["machines"] * each[quota.unit] <= quota.most
 
 
 def allowed(plan: dict[str, Any], limits: Constraints) -> bool:
@@ -94,12 +136,17 @@ def allowed(plan: dict[str, Any], limits: Constraints) -> bool:
         wanted = getattr(limits, name)
         if wanted is not None and plan[column] not in wanted:
             return False
+    for name, value_of in AT_MOST.items():
+        most = getattr(limits, name)
+        if most is not None and value_of(plan) > most:
+            return False
     one = pd.DataFrame([plan])
     return bool(
         plan["rankable"]
         and not plan["machines"] > plan["available"]
-        and (limits.most_machines is None or plan["machines"] <= limits.most_machines)
-        and (limits.budget_usd is None or plan["cost_usd"] <= limits.budget_usd)
+        and plan["confidential"] >= limits.confidential
+        and plan["device_memory_gb"] >= (limits.least_memory_gb or 0)
+        and all(within(plan, quota) for quota in limits.quotas)
         and (
             limits.deadline_h is None
             or hours_at_chance(one, limits.chance)[0] <= limits.deadline_h
@@ -121,9 +168,14 @@ def test_what_is_left_is_what_a_loop_leaves_and_what_is_removed_adds_up(
 @pytest.mark.parametrize("name", [f.name for f in fields(Constraints) if f.name != "chance"])
 def test_each_constraint_alone_removes_what_it_names(name: str, table: Evaluated) -> None:
     plans = table.plans
-    middle = {"most_machines": 4, "deadline_h": 24.0, "budget_usd": 1500.0}
+    middle = {"most_machines": 4, "deadline_h": 24.0, "budget_usd": 1500.0,
+              "least_memory_gb": 80.0, "spot_usd_per_accelerator_h": 1.5, "most_usd_per_h": 60.0,
+              "confidential": True}  # fmt: skip
     if name in middle:
         value: Any = middle[name]
+    elif name == "quotas":
+        value = (Quota(name="p4d.24xlarge", cloud="aws", instance_types=("p4d.24xlarge",),
+                       unit="vcpus", most=192),)  # fmt: skip
     else:
         value = frozenset([str(plans[CHOICES[name][0]].iloc[0])])
     limits = Constraints(**({"markets": None} | {name: value}))
@@ -138,8 +190,14 @@ def test_each_constraint_alone_removes_what_it_names(name: str, table: Evaluated
     elif name == "deadline_h":
         assert (hours_at_chance(left, limits.chance) <= value).all()
         assert (left["hours"] <= value).all()
+    elif name in AT_MOST:
+        assert all(AT_MOST[name](plan) <= value for plan in left.to_dict("records"))
+    elif name == "confidential":
+        assert set(left["instance_type"]) == {"Standard_NCC40ads_H100_v5", "a3-highgpu-1g"}
+    elif name == "quotas":
+        assert left["machines"][left["instance_type"] == "p4d.24xlarge"].max() == 2
     else:
-        assert (left["machines" if name == "most_machines" else "cost_usd"] <= value).all()
+        assert left["device_memory_gb"].min() == value
 
 
 def test_reserved_prices_are_left_out_unless_asked_for(table: Evaluated) -> None:
@@ -160,7 +218,7 @@ def test_an_empty_set_leaves_nothing(table: Evaluated) -> None:
     assert not mask.any()
 
 
-@pytest.mark.parametrize("name", ["deadline_h", "budget_usd", "most_machines"])
+@pytest.mark.parametrize("name", NUMBERS)
 @pytest.mark.parametrize("value", [0, -1, math.nan, math.inf, -math.inf])
 def test_a_limit_that_is_no_positive_number_is_refused(name: str, value: float) -> None:
     with pytest.raises(InvalidInputError) as caught:
@@ -296,6 +354,7 @@ def plans_of(*rows: tuple[float, float]) -> pd.DataFrame:
     hours, cost = zip(*rows, strict=True)
     return pd.DataFrame(
         {"rankable": True, "available": math.nan, "cloud": "aws", "market": "spot",
+         "usd_per_h": 1.0, "accelerators": 1.0,
          "machines": 1, "training_h": hours,
          "startup_h": 0.0, "startup_log_sigma": 0.0, "log_sigma": 0.1, "cost_usd": cost,
          "struck": math.nan}

@@ -13,7 +13,8 @@ from search_fixtures import (  # noqa: F401 - fixtures
 from advisor.catalog import load
 from advisor.catalog.own import DISCOUNTS, MACHINES
 from advisor.domain import Workload
-from advisor.search.constraints import Constraints, apply, relaxations
+from advisor.search.constraints import Constraints, apply
+from advisor.search.relax import relaxations
 from advisor.search.search import SearchOptions, evaluate
 from advisor.testing.own_lists import AWS_DISCOUNT, BOX, LAB, machines_csv, write
 
