@@ -252,7 +252,9 @@ def test_a_pick_is_explained_by_its_parts_and_the_nearest_runs(
     assert explained["step_s"] == pytest.approx(step)
     assert explained["nearest"][0]["distance"] == explained["distance"]
     choice = ran.json["choices"]["cheapest"]
-    assert choice["chosen"]["cost_usd"] == ran.json["picks"]["cheapest"]["plan"]["cost_usd"]["value"]
+    assert (
+        choice["chosen"]["cost_usd"] == ran.json["picks"]["cheapest"]["plan"]["cost_usd"]["value"]
+    )
     assert choice["rival"]["cost_usd"] > choice["chosen"]["cost_usd"]
     assert set(ran.json["choices"]) == {"cheapest"}
     words = advisor("predict", *JOB, "--machines", "4 x p4d.24xlarge", "--explain").out
@@ -261,7 +263,10 @@ def test_a_pick_is_explained_by_its_parts_and_the_nearest_runs(
     assert "nearest measured run" in words
 
 
-def test_why_a_pick_won_is_said_with_what_would_flip_it(advisor: Callable[..., Ran]) -> None:
+def test_why_a_pick_won_is_said_with_what_would_flip_it(
+    advisor: Callable[..., Ran], engine_data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ADVISOR_DATA_DIR", str(engine_data_dir))
     said = advisor("advise", *JOB, "--deadline-h", "72", "--explain", "fastest").out
     for word in ("Fastest, why: ", "Without the limit on ", "Price below $", "efficiency +",
                  "its 80 % range", "step time", "out of memory", "expected loss of taking it",
