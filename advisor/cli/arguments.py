@@ -56,7 +56,6 @@ def make_parser() -> argparse.ArgumentParser:
     _add_predict(actions)
     _add_mixed(actions)
     spot.add_commands(actions, _add_job)
-    spot.add_commands(actions, _add_job)
     _add_catalog(actions)
     prices.add_commands(actions)
     traced.add_commands(actions)
