@@ -39,6 +39,11 @@ class Limits:
         Most distinct kernel names; further ones are counted together.
     members : int
         Most members of an archive or files of a directory.
+    processes : int
+        Most processes that read such files side by side; 1 reads them one by one.
+    processes_from_bytes : int
+        Content, as far as its size can be told before, from which on that is worth beginning
+        processes.
     """
 
     content_bytes: int = 2 * 10**9
@@ -53,6 +58,8 @@ class Limits:
     broken_events: int = 1_000_000
     names: int = 100_000
     members: int = 4096
+    processes: int = 8
+    processes_from_bytes: int = 128 * MIB
 
 
 DEFAULT_LIMITS: Final = Limits()

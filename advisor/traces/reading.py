@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, TypeVar
 
 from advisor.core.errors import TraceError
 from advisor.traces.archives import files_of, is_tar, is_zip, members, refuse_pickle
 from advisor.traces.limits import DEFAULT_LIMITS, Limits
+from advisor.traces.parallel import COMPRESSED, Task, likely_bytes, processes_for, side_by_side
 from advisor.traces.reader import TraceReader, find_reader
 from advisor.traces.runs import Result, all_runs, errors_of, joined, runs_of
 from advisor.traces.source import Source, source_of
+from advisor.traces.streams import Budget
 from advisor.traces.trace import Trace
+from advisor.traces.watching import Furthest, tell_steps
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from advisor.traces.streams import Progress
 
@@ -55,7 +59,7 @@ def read(
     source = source_of(file, name, limits, progress)
     if _is_archive(source):
         return joined(_of_archive(source), source.name)
-    return _guarded(source, _reader(source).read)
+    return read_member(source)
 
 
 def read_all(
@@ -149,7 +153,7 @@ def read_runs(
     else:
         source = source_of(file, name, limits)
         if not _is_archive(source):
-            return [Result(source.name, trace=_guarded(source, _reader(source).read))]
+            return [Result(source.name, trace=read_member(source))]
         where, results = source.name, _of_archive(source)
     if as_one is False:
         return results
@@ -174,6 +178,17 @@ def read_many(
         except TraceError as error:
             results.append(Result(shown, error=error))
     return results
+
+
+def read_member(source: Source) -> Trace:
+    """Read a file that may not be an archive.
+
+    Raises
+    ------
+    TraceError
+        If it is one, cannot be read or is refused.
+    """
+    return _guarded(source, _reader(source).read)
 
 
 def _guarded(source: Source, read: Callable[[Source], T]) -> T:
@@ -206,15 +221,50 @@ def _reader(source: Source) -> type[TraceReader]:
 
 def _of_folder(folder: Path, limits: Limits) -> list[Result]:
     files = files_of(folder, limits)
-    return read_many(((file.relative_to(folder).as_posix(), file) for file in files), limits=limits)
+    named = [(file.relative_to(folder).as_posix(), file) for file in files]
+    processes = min(processes_for(limits, likely_bytes(files)), len(files))
+    if processes == 1:
+        return read_many(named, limits=limits)
+    tasks = (Task(file, name) for name, file in named)
+    answers = side_by_side(tasks, processes, limits, lambda: None)
+    return [Result(one.task.name, trace=one.trace, error=one.error) for one in answers]
 
 
 def _of_archive(source: Source) -> list[Result]:
+    packed = 1 if is_tar(source.head) and not source.compressions else COMPRESSED
+    processes = processes_for(source.limits, packed * source.size_bytes)
+    if processes > 1:
+        return _side_by_side(source, processes)
     results: list[Result] = []
     for member in members(source):
         try:
-            trace = _guarded(member, _reader(member).read)
-            results.append(Result(member.path, trace=trace, packed=True))
+            results.append(Result(member.path, trace=read_member(member), packed=True))
         except TraceError as error:
             results.append(Result(member.path, error=error))
+    return results
+
+
+def _side_by_side(source: Source, processes: int) -> list[Result]:
+    """Read the members of an archive in several processes, which need copies of them."""
+    budget = Budget(source.limits, source.name)
+    watched = None if source.progress is None else Furthest(source.progress)
+    source.progress = watched
+    results: list[Result] = []
+
+    def tasks(folder: Path) -> Iterator[Task]:
+        for number, member in enumerate(members(source)):
+            path = folder / str(number)
+            member.copy_to(path)
+            yield Task(path, member.path, is_member=True, progress=member.progress)
+
+    with tempfile.TemporaryDirectory(prefix="advisor-trace-") as folder:
+        pulse = watched.again if watched is not None else lambda: None
+        for one in side_by_side(tasks(Path(folder)), processes, source.limits, pulse):
+            one.task.path.unlink()
+            budget.spend(one.content_bytes)
+            if one.task.progress is not None:
+                one.task.progress(1, 1)
+                tell_steps(one.task.progress, (one.trace and one.trace.steps) or 0)
+            packed = one.trace is not None
+            results.append(Result(one.task.name, one.trace, one.error, packed=packed))
     return results

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import io
 import re
+import shutil
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
@@ -145,6 +146,17 @@ class Source:
         self._told = (done_bytes, all_bytes)
         if self.progress is not None:
             self.progress(done_bytes, all_bytes)
+
+    @property
+    def size_bytes(self) -> int:
+        """Size of the file as it is, compressed or not."""
+        with self._open_raw() as raw:
+            return raw.seek(0, io.SEEK_END)
+
+    def copy_to(self, path: Path) -> None:
+        """Copy the file as it is, compressed or not."""
+        with self._open_raw() as raw, path.open("wb") as copy:
+            shutil.copyfileobj(raw, copy, BLOCK_BYTES)
 
     def watch_member(self) -> Portion | None:
         """Return who watches a member of this archive while the archive stands where it does."""

@@ -48,3 +48,30 @@ class Portion:
     def steps(self, count: int) -> None:
         """Tell how many steps were seen in the member."""
         tell_steps(self.progress, count)
+
+
+class Furthest:
+    """Passes on how far a read is, and never less than before.
+
+    Parameters
+    ----------
+    progress : callable
+        Who watches.
+    """
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._told = (0, 0)
+
+    def __call__(self, done_bytes: int, all_bytes: int) -> None:
+        """Tell how far the read is."""
+        self._told = max(self._told, (done_bytes, all_bytes))
+        self._progress(*self._told)
+
+    def steps(self, count: int) -> None:
+        """Tell how many steps were seen."""
+        tell_steps(self._progress, count)
+
+    def again(self) -> None:
+        """Tell the same once more, which lets the one who watches end the read."""
+        self._progress(*self._told)
