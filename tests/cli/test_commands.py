@@ -267,7 +267,8 @@ def test_why_a_pick_won_is_said_with_what_would_flip_it(
     advisor: Callable[..., Ran], engine_data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ADVISOR_DATA_DIR", str(engine_data_dir))
-    said = advisor("advise", *JOB, "--deadline-h", "72", "--explain", "fastest").out
+    options = ("--deadline-h", "72", "--max-machines", "8", "--explain", "fastest")
+    said = advisor("advise", *JOB, *options).out
     for word in ("Fastest, why: ", "Without the limit on ", "Price below $", "efficiency +",
                  "its 80 % range", "step time", "out of memory", "expected loss of taking it",
                  "The robust choice is "):  # fmt: skip
