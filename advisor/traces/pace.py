@@ -7,6 +7,8 @@ import re
 import statistics
 from typing import Final
 
+from advisor.traces.jsons import number
+
 _STAMP: Final = re.compile(r"(\d{4})[-/](\d\d)[-/](\d\d)[ T](\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9}))?")
 _EPOCH: Final = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 # Clocks are put forward by an hour once a year; a step that seems to take that long is dropped.
@@ -30,6 +32,16 @@ def stamp_s(text: str) -> float | None:
     except ValueError:
         return None
     return (when - _EPOCH).total_seconds() + float(f"0.{found[7] or 0}")
+
+
+def time_of(cell: str) -> float | None:
+    """Return a number of seconds, or a date and time as `stamp_s` reads it [s].
+
+    >>> time_of("12.5"), time_of("1970-01-01T00:01:00.500Z"), time_of("soon")
+    (12.5, 60.5, None)
+    """
+    value = number(cell)
+    return stamp_s(cell) if value is None else value
 
 
 class Pace:

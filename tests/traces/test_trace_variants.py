@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -203,3 +207,95 @@ def test_tags_that_count_epochs_are_no_steps() -> None:
     trace = read(binaries.epochs())
     assert trace.step_time_s is None
     assert "count epochs" in said(trace)
+
+
+def test_megatron_numbers_that_are_cut_off_do_not_count() -> None:
+    log = logs_of_megatron()
+    cut = log[: log.rindex("global batch size: ") + len("global batch size: 1")]
+    found = read(cut.encode())
+    assert (found.step_time_s, found.global_batch) == (2.0, 128)
+    assert not any("batch grows" in text for text in found.warnings)
+    cut = log[: log.rindex("(ms): ") + len("(ms): 20")]
+    assert read(cut.encode()).step_time_s == 2.0
+
+
+def logs_of_megatron() -> str:
+    lines = [
+        f" iteration {n:8d}/     100 | consumed samples: {n * 128:12d} | elapsed time per iteration"
+        f" (ms): {9000.0 if n == 1 else 2000.0} | learning rate: 1.000E-05 | global batch size:"
+        f"   128 | lm loss: 1.0E+01 |"
+        for n in range(1, 4)
+    ]
+    return "\n".join(lines)
+
+
+def test_torchtitan_of_late_2025_lists_its_parallelism() -> None:
+    log = logs.torchtitan(
+        "Building device mesh with parallelism: pp=2, dp_replicate=1, dp_shard=4, cp=1, tp=2, "
+        "ep=4, etp=1"
+    )
+    found = read(log.encode())
+    assert found.gpus == 16
+    assert found.layout == "pp=2;tp=2;ep=4;dp=4"
+
+
+def test_torchtitan_without_a_mesh_does_not_count_devices_that_share_a_model() -> None:
+    log = logs.torchtitan("Applied Tensor Parallelism to the model")
+    found = read(log.encode())
+    assert (found.gpus, found.throughput) == (None, None)
+    assert any("no line of the device mesh" in text for text in found.warnings)
+
+
+def test_dcgm_of_the_first_exporter() -> None:
+    old = (
+        "# TYPE dcgm_gpu_utilization gauge\n"
+        'dcgm_gpu_utilization{gpu="0",uuid="GPU-604"} 5\n'
+        'dcgm_gpu_utilization{gpu="1",uuid="GPU-605"} 5\n'
+    )
+    found = read(old.encode())
+    assert (found.format, found.gpus) == ("dcgm_prometheus_text", 2)
+
+
+def test_nsys_report_with_tabs_and_with_units_close_to_names() -> None:
+    report = tables.NSYS_TRACE
+    usual = read(report.encode())
+    rows = [
+        [f'"{cell}"' if "," in cell else cell for cell in next(csv.reader([line]))]
+        for line in report.splitlines()
+    ]
+    tabs = "\n".join("\t".join(row) for row in rows)
+    close = report.replace("Start (", "Start(").replace("Duration (", "Duration(")
+    for other in (tabs, close):
+        assert read(other.encode()).gpu_busy_share == usual.gpu_busy_share
+
+
+def test_nsys_named_the_table_of_gpus_otherwise_in_2020(tmp_path: Path) -> None:
+    path = tmp_path / "old.sqlite"
+    path.write_bytes(binaries.nsys())
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("ALTER TABLE TARGET_INFO_GPU RENAME TO TARGET_INFO_CUDA_GPU")
+        database.commit()
+    assert read(path).gpu_name == read(binaries.nsys()).gpu_name is not None
+
+
+def test_wandb_metadata_without_paths() -> None:
+    kept = {"startedAt", "gpu", "gpu_count", "python", "os"}
+    small = {key: value for key, value in tables.WANDB_METADATA.items() if key in kept}
+    found = read(dumped(small | {"gpu_count": 8, "gpu": "NVIDIA H100 80GB HBM3"}))
+    assert (found.format, found.gpus_on_host) == ("wandb_metadata", 8)
+
+
+def test_wandb_chart_over_dates() -> None:
+    rows = [f'"2024-05-01T10:00:{10 * n:02d}.000Z","{20 * n}"' for n in range(1, 5)]
+    chart = "\n".join(['"Wall Time","run - train/global_step"', *rows])
+    assert read(chart.encode()).step_time_s == 0.5
+
+
+def test_mlflow_history_with_dates() -> None:
+    rows = [f"loss,1.0,2023-11-14 22:13:{n:02d}.000,{10 * n},abc" for n in range(10, 15)]
+    table = "\n".join(["key,value,timestamp,step,run_id", *rows])
+    assert read(table.encode()).step_time_s == pytest.approx(0.1)
+
+
+def test_dllogger_lines_without_their_prefix() -> None:
+    assert read(logs.DLLOGGER.encode()) == read(logs.DLLOGGER.replace("DLLL ", "").encode())

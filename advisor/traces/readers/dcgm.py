@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from advisor.traces.source import Source
     from advisor.traces.trace import Trace
 
-_LINE: Final = re.compile(r"^(DCGM_FI_\w+)\{([^}]*)\} (\S+)")
-_SNIFF: Final = re.compile(rb"^DCGM_FI_\w+\{", re.MULTILINE)
+# The first exporter wrote small letters.
+_LINE: Final = re.compile(r"^(DCGM_FI_\w+|dcgm_\w+)\{([^}]*)\} (\S+)")
+_SNIFF: Final = re.compile(rb"^(?:DCGM_FI_|dcgm_)\w+\{", re.MULTILINE)
 _LABEL: Final = re.compile(r'(?<!\w)(\w{1,64})="([^"]{0,1000})"')
 # DCGM writes “no value” as numbers from here on.
 _BLANK: Final = 9.2e18
@@ -46,7 +47,7 @@ class DcgmReader:
             if found is None:
                 continue
             labels = dict(_LABEL.findall(found[2]))
-            devices.add(labels.get("UUID") or labels.get("gpu", ""))
+            devices.add(labels.get("UUID") or labels.get("uuid") or labels.get("gpu", ""))
             names += [labels["modelName"]] if labels.get("modelName") else []
             value = number(found[3])
             blanks += value is None or value > _BLANK

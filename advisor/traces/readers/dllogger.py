@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from advisor.traces.source import Source
     from advisor.traces.trace import Trace
 
-_SNIFF: Final = re.compile(rb"(?:^|[:> ])DLLL \{", re.MULTILINE)
+# A file of its own may be without the prefix of the lines.
+_SNIFF: Final = re.compile(
+    rb'(?:^|[:> ])DLLL \{|^\{"timestamp": "[\d.]+", (?=[^\n]{0,200}"type": "LOG")', re.MULTILINE
+)
 _RATE: Final = re.compile(
     r"throughput|_ips\b|total_ips"
     r"|(?:items|imgs?|images|samples|sequences|tokens)[_/]?(?:per_)?s(?:ec(?:ond)?)?\b",
@@ -77,10 +80,10 @@ class DlloggerReader:
 
 def _row(line: str) -> tuple[Any, dict[str, Any]] | None:
     at = line.find("DLLL {")
-    if at < 0:
+    if at < 0 and not line.startswith('{"timestamp": '):
         return None
     try:
-        row = json.loads(line[at + 5 :])
+        row = json.loads(line[at + 5 if at >= 0 else 0 :])
     except (ValueError, RecursionError):
         return None
     if not isinstance(row, dict):

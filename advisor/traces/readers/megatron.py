@@ -22,8 +22,11 @@ _SNIFF: Final = re.compile(
     rb"iteration +\d+/ *\d+ \|[^\n]{0,400}elapsed time per iteration \((?:ms|s)\):"
 )
 _ITERATION: Final = re.compile(r"iteration\s+(\d{1,15})\s*/\s*\d+\s*\|")
-_ELAPSED: Final = re.compile(r"elapsed time per iteration \((ms|s)\):\s*([\d.]+(?:E[+-]?\d+)?)")
-_BATCH: Final = re.compile(r"global batch size:\s*(\d{1,15})")
+# Every field ends with a bar: one without was cut off, and so was its number.
+_ELAPSED: Final = re.compile(
+    r"elapsed time per iteration \((ms|s)\):\s*([\d.]+(?:E[+-]?\d+)?)\s*\|", re.IGNORECASE
+)
+_BATCH: Final = re.compile(r"global batch size:\s*(\d{1,15})\s*\|")
 _SKIPPED: Final = re.compile(r"number of skipped iterations:\s*(\d{1,15})")
 _PEAK_MB: Final = re.compile(r"max allocated: ([\d.]+)")
 _PEAK_BYTES: Final = re.compile(r"mem-max-allocated-bytes: ([\d.]+(?:E[+-]?\d+)?)")
@@ -123,8 +126,8 @@ def _set_steps(draft: Draft, found: _Lines) -> None:
         else:
             draft.warn("Only the first iteration is logged; it is start-up, not a step time.")
         return
-    last_batch = found.lines[-1].batch
-    steady = [line for line in found.lines if line.batch == last_batch]
+    last_batch = next((line.batch for line in reversed(found.lines) if line.batch), None)
+    steady = [line for line in found.lines if line.batch in {last_batch, None}]
     draft.step_time_s = median([line.step_time_s for line in steady])
     # A line stands for all iterations since the one before; the first counted one is a session's.
     draft.steps = max(found.lines[-1].iteration - (first.iteration if first else 0), len(steady))
@@ -141,8 +144,7 @@ def _set_steps(draft: Draft, found: _Lines) -> None:
 def _set_batch(draft: Draft, found: _Lines, facts: LogFacts) -> None:
     lines = [*found.lines, *([found.first] if found.first else [])]
     logged = next((line.batch for line in lines if line.batch), None)
-    if found.lines and found.lines[-1].batch:
-        logged = found.lines[-1].batch
+    logged = next((line.batch for line in reversed(found.lines) if line.batch), logged)
     listed = above_zero(facts.deepspeed.get("train_batch_size"))
     draft.global_batch = logged or facts.whole("global_batch_size") or listed or _old_batch(facts)
     if draft.global_batch is None or draft.step_time_s is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from advisor.core.errors import TraceError
 from advisor.traces.draft import Draft
 from advisor.traces.jsons import document, number
-from advisor.traces.pace import Pace
+from advisor.traces.pace import Pace, time_of
 from advisor.traces.reader import READERS
 from advisor.traces.tables import delimiter_of, first_cells, rows
 
@@ -108,6 +108,8 @@ def _points(source: Source) -> Iterator[tuple[str, float, float]]:
     for cells in table:
         if len(cells) <= max(at.values()):
             continue
-        time_ms, step = number(cells[at["timestamp"]]), number(cells[at["step"]])
-        if time_ms is not None and step is not None:
-            yield cells[key_at] if key_at is not None else "", time_ms * _MS, step
+        written, step = cells[at["timestamp"]], number(cells[at["step"]])
+        time_ms = number(written)  # a data frame may have made dates of them
+        time_s = time_of(written) if time_ms is None else time_ms * _MS
+        if time_s is not None and step is not None:
+            yield cells[key_at] if key_at is not None else "", time_s, step

@@ -22,8 +22,8 @@ _SCALES: Final = {"n": 1e-9, "u": 1e-6, "m": 1e-3, "": 1.0}
 _SECONDS: Final = {p + name: s for p, s in _SCALES.items() for name in ("s", "sec")}
 _UNITS: Final = "|".join(_SECONDS)
 _SNIFF: Final = re.compile(
-    rf'^"?(?:Time ?\(%\)"?,"?(?:Total Time|Time)|Start \((?:{_UNITS})\)"?,"?Duration)'
-    rf' \((?:{_UNITS})\)"?,'.encode(),
+    rf'^"?(?:Time ?\(%\)"?[,\t]"?(?:Total Time|Time)|Start ?\((?:{_UNITS})\)"?[,\t]"?Duration)'
+    rf' ?\((?:{_UNITS})\)"?[,\t]'.encode(),
     re.MULTILINE,
 )
 _UNIT: Final = re.compile(rf"\((?:{_UNITS})\)")
@@ -51,7 +51,9 @@ class NsysCsvReader:
         """Read the reports in a file: ``nsys stats`` writes several one after the other."""
         trace, sums = _KernelTrace(source.limits.names), _KernelSums()
         header: _Header | None = None
-        for cells in rows(source, source.lines()):
+        begin = _SNIFF.search(source.head)
+        mark = "\t" if begin is not None and b"\t" in begin[0] else ","
+        for cells in rows(source, source.lines(), mark):
             if _is_header(cells):
                 header = _Header(cells)
             elif header is None or len(cells) != header.width:

@@ -171,7 +171,8 @@ def _add(
 
 
 def _set_device(draft: Draft, database: _Database) -> None:
-    table = database.named("TARGET_INFO_GPU")
+    # The name of 2020 is the second.
+    table = database.named("TARGET_INFO_GPU") or database.named("TARGET_INFO_CUDA_GPU")
     rows = (
         [row for batch in database.rows(table, ("name", "totalMemory")) for row in batch]
         if (table is not None)

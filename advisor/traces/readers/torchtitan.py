@@ -30,6 +30,10 @@ _BATCH: Final = re.compile(
 _DEVICE: Final = re.compile(r"\b[A-Z]+ capacity: (.{1,100}?)(?: \(\d+\))? with ([\d.]+)GiB memory")
 _MODEL: Final = re.compile(r"Model (.{1,60}?) size: ([\d,]+) total parameters")
 _MESH: Final = re.compile(r"device mesh with \[([^\]]*)\], \[([\d, ]+)\]")
+# Since late 2025; expert parallelism is a part of the other axes.
+_PARALLELISM: Final = re.compile(r"device mesh with parallelism: ((?:\w+=\d{1,9},? *)+)")
+_NOT_MULTIPLIED: Final = frozenset({"ep", "etp"})
+_APPLIED: Final = re.compile(r"Applied .{0,40}(?:Tensor|Pipeline|Context) Parallel", re.IGNORECASE)
 _AXES: Final = {"tp": "tp", "pp": "pp", "cp": "cp", "ep": "ep"}
 
 
@@ -40,6 +44,7 @@ class _Found:
     peak_bytes: float = 0.0
     batch: re.Match[str] | None = None
     mesh: dict[str, int] = field(default_factory=dict)
+    more_than_data: bool = False
 
     def feed(self, line: str, draft: Draft) -> None:
         if found := _STEP.search(line) if "ps:" in line else None:
@@ -58,6 +63,11 @@ class _Found:
             names = re.findall(r"\w+", mesh[1])
             sizes = [int(size) for size in re.findall(r"\d+", mesh[2])]
             self.mesh = self.mesh or dict(zip(names, sizes, strict=False))
+        elif mesh := _PARALLELISM.search(line):
+            degrees = {name: int(size) for name, size in re.findall(r"(\w+)=(\d+)", mesh[1])}
+            self.mesh = self.mesh or degrees
+        elif _APPLIED.search(line):
+            self.more_than_data = True
         elif self.batch is None:
             self.batch = _BATCH.search(line)
 
@@ -93,7 +103,8 @@ class TorchtitanReader:
 
 def _set_batch(draft: Draft, found: _Found) -> None:
     if found.mesh:
-        draft.gpus = math.prod(found.mesh.values())
+        sizes = [size for name, size in found.mesh.items() if name not in _NOT_MULTIPLIED]
+        draft.gpus = math.prod(sizes)
         data = math.prod(size for name, size in found.mesh.items() if name.startswith("dp"))
         degrees = {n: s for n, s in found.mesh.items() if n in _AXES and s > 1}
         draft.layout = ";".join(f"{n}={s}" for n, s in {**degrees, "dp": data}.items())
@@ -102,7 +113,10 @@ def _set_batch(draft: Draft, found: _Found) -> None:
     local, whole, accumulation, sequence = (int(v) if v else None for v in found.batch.groups())
     draft.micro_batch, draft.global_batch = local, whole
     draft.sequence_length = sequence
-    if local and whole and not found.mesh:
+    if found.more_than_data and not found.mesh:
+        draft.warn("The log has no line of the device mesh, so how many devices there are is not "
+                   "told.")  # fmt: skip
+    elif local and whole and not found.mesh:
         draft.gpus = whole // (local * (accumulation or 1))
         draft.layout = f"dp={draft.gpus}"
 

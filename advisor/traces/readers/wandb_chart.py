@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from advisor.core.errors import TraceError
 from advisor.traces.draft import Draft
 from advisor.traces.jsons import number
-from advisor.traces.pace import Pace
+from advisor.traces.pace import Pace, time_of
 from advisor.traces.reader import READERS
 from advisor.traces.tables import delimiter_of, first_cells, rows
 
@@ -59,7 +59,7 @@ class WandbChartReader:
         }
         series: dict[int, list[tuple[float, float]]] = defaultdict(list)
         for cells in table:
-            x = number(cells[0])
+            x = time_of(cells[0])
             for at in metrics:
                 y = number(cells[at]) if at < len(cells) else None
                 if x is not None and y is not None:

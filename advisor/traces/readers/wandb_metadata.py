@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from advisor.traces.draft import Draft
 from advisor.traces.jsons import above_zero, document
@@ -13,6 +13,10 @@ from advisor.traces.scrub import base_name
 if TYPE_CHECKING:
     from advisor.traces.source import Source
     from advisor.traces.trace import Trace
+
+
+# Of these a file has those that its version and its machine know.
+_COMPANY: Final = (b'"executable"', b'"codePath', b'"program"', b'"gpu_count"', b'"gpu_nvidia"')
 
 
 @READERS.register("wandb_metadata")
@@ -27,7 +31,7 @@ class WandbMetadataReader:
     def sniff(head: bytes) -> bool:
         """See keys that only this file has together."""
         return head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") and (
-            b'"startedAt"' in head and (b'"executable"' in head or b'"codePath' in head)
+            b'"startedAt"' in head and any(key in head for key in _COMPANY)
         )
 
     @staticmethod
