@@ -27,6 +27,18 @@ SCREENS: Final[dict[str, tuple[str, Address]]] = {
     "today": ("", {"job": "ResNet-50 · 90 epochs · batch 256", "today": "1 x p3.16xlarge"}),
     "plan": ("", LINE | {"plan": COMPARED[0]}),
     "infeasible": ("", {"job": DEFAULT_JOB, "deadline": "1", "budget": "200"}),
+    "limits": (
+        "",
+        {
+            "job": DEFAULT_JOB,
+            "residency": ["EU"],
+            "memory": "40",
+            "ceiling": "2.5",
+            "quota": "p4d.24xlarge,4",
+            "limits": "true",
+        },
+    ),
+    "conflict": ("", {"job": DEFAULT_JOB, "confidential": "true", "memory": "140"}),
     "error": ("", {"job": "lama-2-7 · 10 B tokens"}),
     "empty": ("", {"deadline": "36"}),
     "compare": ("compare", LINE | {"compare": COMPARED}),

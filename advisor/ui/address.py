@@ -30,6 +30,7 @@ def widget_values(inputs: Inputs) -> dict[str, object]:
         "retries": inputs.retries,
         "today": inputs.today,
         "runs": list(inputs.runs),
+        **inputs.more.widget_values(),
     }
 
 
@@ -43,6 +44,8 @@ def address_of(inputs: Inputs) -> Address:
         if isinstance(value, list):
             titles = CHOICE_TITLES.get(name, {})
             address[name] = [titles.get(choice, str(choice)) for choice in value]
+        elif isinstance(value, bool):
+            address[name] = str(value).lower()
         else:
             address[name] = f"{value:.15g}" if isinstance(value, float) else str(value)
     return address

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import streamlit as st
 
-from advisor.advice.infeasible import NAMES, change
+from advisor.advice.infeasible import NAMES, change, conflict
 from advisor.core.units import NBSP, hours, usd
 from advisor.search.constraints import Constraints
 from advisor.search.relax import Relaxation, relaxations
@@ -33,6 +33,8 @@ WIDGETS: Final = {
     "countries": "residency", "confidential": "confidential", "least_memory_gb": "memory",
     "quotas": "quota", "spot_usd_per_accelerator_h": "ceiling", "most_usd_per_h": "rate",
 }  # fmt: skip
+# Widgets of what is left out, where that is not nothing.
+EMPTY: Final[dict[str, Any]] = {"countries": [], "confidential": False, "quotas": ""}
 EVERYTHING: Final[dict[str, tuple[str, ...]]] = {
     "clouds": (*DEFAULT_CLOUDS, OTHER_CLOUDS), "areas": AREAS, "families": tuple(FAMILIES),
     "markets": MARKETS,
@@ -76,11 +78,16 @@ def nothing_feasible(evaluated: Evaluated, limits: Constraints) -> None:
     ways = relaxations(evaluated.plans, limits)
     with st.container(border=True, gap="small", key="infeasible"):
         st.markdown("#### :orange[:material/block:] No plan meets all constraints", anchors=False)
+        said = conflict(evaluated, limits).removeprefix(": ")
+        if said:
+            st.markdown(f"{plain(said[0].upper() + said[1:])}.")
         if not ways:
             st.markdown(f":gray[{_why_nothing(evaluated)}]")
             return
         one = any(len(way.names) == 1 for way in ways)
-        st.markdown(f":gray[{'Relax one:' if one else 'No single change is enough. Relax both:'}]")
+        st.markdown(
+            f":gray[{'Relax one:' if one else 'No single change is enough. Relax together:'}]"
+        )
         with st.grid(min(4, len(ways)), min_column_width=160, gap="xsmall"):
             for index, way in enumerate(ways):
                 _way(evaluated, limits, way, primary=index == 0)
@@ -88,7 +95,7 @@ def nothing_feasible(evaluated: Evaluated, limits: Constraints) -> None:
 
 def _way(evaluated: Evaluated, limits: Constraints, way: Relaxation, *, primary: bool) -> None:
     plan = evaluated.plans.iloc[way.plan]
-    title = NAMES[way.names[0]].capitalize() if len(way.names) == 1 else "Both, a little"
+    title = NAMES[way.names[0]].capitalize() if len(way.names) == 1 else _together(way)
     before = ", ".join(change(limits, name) for name in way.names)
     after = ", ".join(change(way.limits, name) for name in way.names)
     with st.container(border=True, height="stretch", gap="xsmall"):
@@ -105,14 +112,21 @@ def _way(evaluated: Evaluated, limits: Constraints, way: Relaxation, *, primary:
                       args=(way,))  # fmt: skip
 
 
+def _together(way: Relaxation) -> str:
+    return "Both, a little" if len(way.names) == 2 else "All together"
+
+
 def _relax(way: Relaxation) -> None:
     """Set the widgets to the relaxed limits (a callback)."""
     for name in way.names:
-        st.session_state[WIDGETS[name]] = _widget_value(way.limits, name)
+        if name in WIDGETS:
+            st.session_state[WIDGETS[name]] = _widget_value(way.limits, name)
 
 
 def _widget_value(limits: Constraints, name: str) -> Any:
     value = getattr(limits, name)
+    if name in EMPTY:
+        return EMPTY[name] if not value else value
     if name in EVERYTHING:
         return [choice for choice in EVERYTHING[name] if value is None or choice in value]
     return value

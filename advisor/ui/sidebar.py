@@ -10,6 +10,7 @@ import streamlit as st
 from advisor.advice.infeasible import NAMES
 from advisor.advice.limits import USUAL_CLOUDS
 from advisor.domain.hardware import OWN_CLOUD
+from advisor.ui.limits_panel import show_limits
 from advisor.ui.state import (
     AREAS,
     CHOICE_TITLES,
@@ -59,6 +60,7 @@ def constraints() -> None:
                     step=5, key="retries", bind=BIND,
                     help="Extra hours for failed and repeated work. Interruptions of spot machines "
                          "are counted where there is data; else allow for them here.")  # fmt: skip
+    show_limits()
     st.text_input("You run on today", placeholder="4 x p4d.24xlarge", key="today", bind=BIND,
                   help="Count and instance type; the picks then show what they save.")  # fmt: skip
 

@@ -22,6 +22,7 @@ from advisor.core.paths import data_dir
 from advisor.domain.hardware import OWN_CLOUD
 from advisor.search.constraints import DEFAULT_CHANCE, NO_COMMITMENT, Constraints
 from advisor.search.search import Evaluated, SearchOptions, evaluate
+from advisor.ui.more_limits import MoreLimits
 from advisor.ui.theme import CLOUD_TITLES, FAMILIES, FAMILY_TITLES, MARKET_TITLES
 
 if TYPE_CHECKING:
@@ -149,6 +150,7 @@ class Inputs:
     retries: int = 0
     today: str = ""
     runs: tuple[str, ...] = ()
+    more: MoreLimits = MoreLimits()
 
     @property
     def parsed(self) -> Job:
@@ -169,8 +171,14 @@ class Inputs:
 
     @property
     def options(self) -> SearchOptions:
-        """What the search depends on."""
-        return SearchOptions(retry_share=self.retries / 100)
+        """What the search depends on.
+
+        Raises
+        ------
+        InvalidInputError
+            If the place of the data set is unknown.
+        """
+        return SearchOptions(retry_share=self.retries / 100, **self.more.options())
 
     def limits(self, known_clouds: Sequence[str]) -> Constraints:
         """Return the constraints; a choice of everything, or of nothing, is no constraint.
@@ -187,6 +195,7 @@ class Inputs:
             areas=_chosen(self.areas, AREAS),
             families=_chosen(self.families, tuple(FAMILIES)),
             most_machines=self.machines,
+            **self.more.constraints(),
         )
 
 
@@ -220,6 +229,7 @@ def inputs_of(values: Mapping[str, object]) -> Inputs:
         retries=int(min(_positive(values, "retries") or 0, MOST_RETRIES)),
         today=str(values.get("today") or ""),
         runs=_run_keys(values.get("runs")),
+        more=MoreLimits.of(values),
     )
 
 
@@ -237,7 +247,7 @@ def session_values() -> dict[str, object]:
 def address_values() -> dict[str, object]:
     """Return the values of the page's address; choices of several as lists."""
     params = st.query_params
-    many = ("markets", "clouds", "areas", "families", "compare", "runs")
+    many = ("markets", "clouds", "areas", "families", "compare", "runs", "residency")
     return {name: params.get_all(name) if name in many else params[name] for name in params}
 
 
