@@ -299,3 +299,12 @@ def test_mlflow_history_with_dates() -> None:
 
 def test_dllogger_lines_without_their_prefix() -> None:
     assert read(logs.DLLOGGER.encode()) == read(logs.DLLOGGER.replace("DLLL ", "").encode())
+
+
+def test_mlperf_without_the_name_of_its_benchmark() -> None:
+    log = logs.mlperf(submission_benchmark="bert")
+    rest = "\n".join(line for line in log.splitlines() if "submission_benchmark" not in line)
+    assert read(log.encode()).throughput is not None
+    found = read(rest.encode())
+    assert (found.throughput, found.step_time_s) == (None, None)
+    assert "what its number of samples counts" in said(found)

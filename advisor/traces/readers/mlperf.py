@@ -184,6 +184,11 @@ def _set_throughput(draft: Draft, found: _Found, benchmark: str) -> None:
     samples = above_zero(found.values.get("train_samples"))
     if found.throughputs:
         draft.throughput = statistics.median(found.throughputs)
+    elif samples is not None and not benchmark:
+        draft.warn(
+            "The name of the benchmark is not in this part of the log, and what its number of "
+            "samples counts depends on it: throughput not available."
+        )
     elif samples is not None:
         draft.throughput = _of_samples(draft, found, samples, consumed=benchmark in _CONSUMED)
     else:
