@@ -16,6 +16,7 @@ import pandas as pd
 
 from advisor import domain
 from advisor.advice import Engine
+from advisor.advice.attribution import difference
 from advisor.advice.exports import front_csv
 from advisor.advice.given_values import (
     Amount,
@@ -32,6 +33,7 @@ from advisor.advice.picks import PICKS
 from advisor.advice.proposals import propose
 from advisor.advice.question import Hardware, ask
 from advisor.advice.sharing import export_plan as export
+from advisor.advice.sharing import proposal_in
 from advisor.advice.sharing import write_report as report
 from advisor.catalog import load
 from advisor.core.errors import (
@@ -45,7 +47,7 @@ from advisor.core.errors import (
     UnknownNameError,
 )
 from advisor.core.paths import data_dir
-from advisor.domain import Forecast, Precision, Profile, Proposal
+from advisor.domain import Forecast, PlanDifference, Precision, Profile, Proposal
 from advisor.search.constraints import DEFAULT_CHANCE
 from advisor.search.data_set import DataSet
 from advisor.search.search import SearchOptions
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from advisor.advice.question import OwnRun
+    from advisor.advice.sharing import Source
     from advisor.catalog import Catalog
     from advisor.traces.reading import File
 
@@ -66,6 +69,7 @@ __all__ = [
     "Forecast",
     "InvalidInputError",
     "NoFeasiblePlanError",
+    "PlanDifference",
     "PredictionError",
     "Profile",
     "Proposal",
@@ -74,6 +78,7 @@ __all__ = [
     "TraceError",
     "UnknownNameError",
     "advise",
+    "diff",
     "export",
     "predict",
     "propose",
@@ -349,6 +354,32 @@ def read_trace(file: File, name: str = "") -> Trace:
         If it cannot be read or is refused.
     """
     return read(file, name)
+
+
+def diff(
+    before: Source, after: Source, *, pick: str | None = None, engine: Engine | None = None
+) -> PlanDifference:
+    """Say what changed between two plans, and what each change did to the bill.
+
+    Parameters
+    ----------
+    before, after : Proposal, Advice or path
+        The plans; of advice, the cheapest or `pick`.
+    engine : Engine, optional
+        As for `advise`.
+
+    Returns
+    -------
+    PlanDifference
+        ``changes``, ``effects`` [USD] that sum to ``usd``, and ``notes``.
+
+    Raises
+    ------
+    InvalidInputError
+        If a file holds no plan, or limits that this version does not know.
+    """
+    first, second = proposal_in(before, pick), proposal_in(after, pick)
+    return difference(first, second, _engine(engine, _catalog(engine)))
 
 
 def _job(

@@ -12,6 +12,7 @@ from advisor.advice.limits import MARKET_NAMES
 from advisor.advice.picks import PICKS
 from advisor.cli import (
     commands,
+    diff_command,
     export_command,
     mixed,
     prices,
@@ -62,6 +63,7 @@ def make_parser() -> argparse.ArgumentParser:
     stored.add_commands(actions)
     export_command.add_commands(actions, _add_question)
     report_command.add_commands(actions, _add_question)
+    diff_command.add_commands(actions)
     refit.add_commands(actions)
     _add_serve(actions)
     return parser

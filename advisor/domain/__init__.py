@@ -5,6 +5,7 @@ from advisor.domain.calibration import Calibrated, Likeness, OwnRun, OwnRuns, Un
 from advisor.domain.choice import Binding, BreakEven, Choice, Duel, Flip, Option, Swing
 from advisor.domain.cluster import Cluster, NodeGroup
 from advisor.domain.credits import Credits
+from advisor.domain.difference import Change, Effect, PlanDifference
 from advisor.domain.estimate import Basis, Estimate
 from advisor.domain.explanation import Difference, Explanation, Nearness, NearRun, OwnShare
 from advisor.domain.forecast import Forecast
@@ -34,11 +35,13 @@ __all__ = [
     "Binding",
     "BreakEven",
     "Calibrated",
+    "Change",
     "Choice",
     "Cluster",
     "Credits",
     "Difference",
     "Duel",
+    "Effect",
     "Estimate",
     "Explanation",
     "Family",
@@ -61,6 +64,7 @@ __all__ = [
     "OwnRuns",
     "OwnShare",
     "Plan",
+    "PlanDifference",
     "Precision",
     "Probe",
     "ProbeRun",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from advisor.cli import commands, main, plan_source
+from advisor.cli import commands, diff_command, main, plan_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,5 +62,6 @@ def advisor_fixture(
             return engine
 
     monkeypatch.setattr(commands, "Engine", Opened)
-    monkeypatch.setattr(plan_source, "Engine", Opened)
+    for module in (plan_source, diff_command):
+        monkeypatch.setattr(module, "Engine", Opened)
     return run
