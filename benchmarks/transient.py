@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from advisor.core.paths import TABLES_DIR
 from benchmarks import report
-from benchmarks.boards import engines, lifetimes, real_runs
+from benchmarks.boards import engines, in_flight, lifetimes, real_runs
 from benchmarks.boards.context import Context
 from benchmarks.boards.registry import BOARDS as ACCURACY_BOARDS
 
@@ -33,6 +33,8 @@ BOARDS: Final[dict[str, Callable[[], Iterator[report.Row]]]] = {
     "lifetimes_regions": lifetimes.lifetimes_regions,
     "transient_runs": real_runs.real_runs,
     "deadline_reliability": real_runs.reliability,
+    "in_flight": in_flight.in_flight,
+    "full_servers": in_flight.full_servers,
     "engines": engines.engines,
     "transient_speed": engines.speed,
 }

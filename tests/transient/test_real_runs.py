@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from advisor.transient.tables import table
+from benchmarks.boards.in_flight import full_servers, in_flight
 from benchmarks.boards.real_runs import CLUSTERS, billed_usd, real_runs, reliability, transient
 
 
@@ -55,3 +56,16 @@ def test_workers_that_are_gone_do_not_come_back_in_the_logs() -> None:
         assert (np.diff(run["step"]) > 0).all()
         assert (np.diff(run["workers"]) <= 0).all()
         assert run["step"].iloc[-1] >= 64_000
+
+
+def test_logs_of_real_runs_tell_what_was_left() -> None:
+    rows = {row.name: row for row in in_flight()}
+    assert rows["in_flight.n"].value > 250
+    assert rows["in_flight.remaining_coverage_90"].holds
+    assert rows["in_flight.remaining_median_error"].value < 4
+
+
+def test_full_servers_are_told_from_speeds() -> None:
+    rows = {row.name: row for row in full_servers()}
+    assert rows["full_servers.told"].holds
+    assert rows["full_servers.n"].value >= 40
