@@ -35,7 +35,6 @@ SCREENS: Final[dict[str, tuple[str, Address]]] = {
             "memory": "40",
             "ceiling": "2.5",
             "quota": "p4d.24xlarge,4",
-            "limits": "true",
         },
     ),
     "conflict": ("", {"job": DEFAULT_JOB, "confidential": "true", "memory": "140"}),

@@ -31,6 +31,8 @@ NAMES: Final = {
     "available": "machines you have",
     "spot_usd_per_accelerator_h": "spot price",
     "most_usd_per_h": "price per hour",
+    "most_carbon_kg": "carbon",
+    "capacity_block": "capacity blocks",
     "deadline_h": "deadline",
     "budget_usd": "budget",
 }
@@ -41,6 +43,7 @@ AMOUNTS: Final[dict[str, Callable[[float], str]]] = {
     "least_memory_gb": lambda value: f"accelerator memory {number(value)}{NBSP}GB",
     "spot_usd_per_accelerator_h": lambda value: f"spot price {usd(value)} per accelerator-hour",
     "most_usd_per_h": lambda value: f"price {usd(value)} per hour",
+    "most_carbon_kg": lambda value: f"carbon {number(value)}{NBSP}kg CO2e",
 }
 MOST_NAMES: Final = 4
 

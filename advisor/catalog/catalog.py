@@ -72,6 +72,15 @@ class Catalog:
         frame = self.tables.credits
         return dict(zip(frame["cloud"], frame["credits_usd"], strict=True)) if len(frame) else {}
 
+    @property
+    def rates(self) -> dict[str, tuple[float, dt.date]]:
+        """The user's exchange rates by currency: what one unit is worth [USD], and the day."""
+        frame = self.tables.rates
+        if not len(frame):
+            return {}
+        values = zip(frame["usd"], frame["as_of"], strict=True)
+        return dict(zip(frame["currency"], values, strict=True))
+
     def accelerator_name(self, name: str) -> str:
         """Return the canonical name of an accelerator, however it is spelled.
 

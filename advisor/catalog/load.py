@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 
 DEFAULT_PROVIDERS: Final = ("snapshot", "own")
+# Tables of the user's terms.
+TERMS: Final = ("discounts", "credits", "rates", "carbon")
 
 
 def load(providers: tuple[str, ...] = DEFAULT_PROVIDERS, today: dt.date | None = None) -> Catalog:
@@ -81,8 +83,9 @@ def assemble(tables: CatalogTables, today: dt.date, notes: list[str] | None = No
     offers = trust.with_flags(_with_machines(offers, tables.machines), today)
     areas = {region: region_area(region) for region in offers["region"].unique()}
     offers["area"] = offers["region"].astype(object).map(areas).astype("category")
-    if "available" not in offers:
-        offers["available"] = float("nan")
+    for column in ("available", "block_h"):
+        if column not in offers:
+            offers[column] = float("nan")
     offers = discounted(offers, tables.discounts)
     _check_accelerators(tables)
     aliases = zip(tables.aliases["alias"], tables.aliases["name"], strict=True)
@@ -128,7 +131,8 @@ def _check_accelerators(tables: CatalogTables) -> None:
 
 def _laid_over(new: CatalogTables, old: CatalogTables) -> CatalogTables:
     """Offers of `new` replace those of the same key; machines and accelerators are added to."""
-    if not (len(new.offers) or len(new.discounts) or len(new.credits)):
+    own = ("offers", *TERMS)
+    if not any(len(getattr(new, name)) for name in own):
         return old
     place = trust.KEY
     fresh = pd.MultiIndex.from_frame(new.offers[place].astype(object))
@@ -143,8 +147,7 @@ def _laid_over(new: CatalogTables, old: CatalogTables) -> CatalogTables:
         accelerators=accelerators[~accelerators.index.duplicated()].reindex(
             old.accelerators.index.union(new.accelerators.index, sort=False)
         ),
-        discounts=new.discounts if len(new.discounts) else old.discounts,
-        credits=new.credits if len(new.credits) else old.credits,
+        **{name: getattr(new if len(getattr(new, name)) else old, name) for name in TERMS},
         hash=hashlib.sha256(f"{new.hash}\0{old.hash}".encode()).hexdigest()[:16],
     )
 

@@ -139,6 +139,8 @@ class CatalogTables:
     startup: pd.DataFrame = field(default_factory=pd.DataFrame)
     discounts: pd.DataFrame = field(default_factory=pd.DataFrame)
     credits: pd.DataFrame = field(default_factory=pd.DataFrame)
+    rates: pd.DataFrame = field(default_factory=pd.DataFrame)
+    carbon: pd.DataFrame = field(default_factory=pd.DataFrame)
 
 
 def read_table(path: Path, table: Table) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from typing import Final, get_args
 import numpy as np
 import pandas as pd
 
-from advisor.domain.hardware import OWN_CLOUD, TrustFlag
+from advisor.domain.hardware import COMMITTED, OWN_CLOUD, TrustFlag
 
 FLAGS: Final[tuple[TrustFlag, ...]] = get_args(TrustFlag)
 OLD_AFTER_DAYS: Final = 120
@@ -57,7 +57,8 @@ def with_flags(offers: pd.DataFrame, today: dt.date) -> pd.DataFrame:
     with np.errstate(invalid="ignore"):
         far = (ratio > PLAUSIBLE_FACTOR) | (ratio < 1 / PLAUSIBLE_FACTOR)
         far |= spot & (price / on_demand < PLAUSIBLE_SPOT_RATIO)
-        far &= (frame["cloud"] != OWN_CLOUD).to_numpy()  # the user knows what they pay
+        # The user knows what they pay.
+        far &= (frame["cloud"] != OWN_CLOUD).to_numpy() & ~np.isin(market, COMMITTED)
         flags = {
             "stale": ~(age_days <= OLD_AFTER_DAYS),
             "derived_spot": spot & frame["derived"].to_numpy(),
@@ -67,7 +68,7 @@ def with_flags(offers: pd.DataFrame, today: dt.date) -> pd.DataFrame:
         }
     frame = frame.assign(**flags)
     frame["flags"] = _text(frame)
-    reserved = ~spot & (market != "on_demand")
+    reserved = ~spot & ~np.isin(market, ("on_demand", *COMMITTED))
     frame["rankable"] = ~(frame["implausible"] | (frame["reservation_only"] & reserved))
     return frame
 

@@ -12,7 +12,11 @@ from advisor.domain.workload import Precision
 
 Vendor = Literal["NVIDIA", "AMD", "Google", "AWS", "Intel", "other"]
 OWN_CLOUD: Final = "own"  # machines of the user's own list
-Market = Literal["on_demand", "spot", "reserved_1y", "reserved_3y"]
+Market = Literal[
+    "on_demand", "spot", "reserved_1y", "reserved_3y", "savings_plan", "capacity_block"
+]
+# Only the user knows their prices: they stand in a list of the user's own.
+COMMITTED: Final[tuple[Market, ...]] = ("savings_plan", "capacity_block")
 TrustFlag = Literal[
     "stale",  # older than the age limit, or of unknown date
     "derived_spot",  # computed from an average saving, not a quote

@@ -10,8 +10,10 @@ import numpy as np
 
 from advisor.core.errors import InvalidInputError
 from advisor.domain import Market
+from advisor.domain.hardware import COMMITTED
 from advisor.domain.quota import Quota
-from advisor.search.finish import meets_deadline
+from advisor.search.facts import carbon_kg
+from advisor.search.finish import hours_at_chance, meets_deadline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,10 +22,11 @@ if TYPE_CHECKING:
 
 DEFAULT_CHANCE: Final = 0.8
 # A reserved price is paid for a year or three, whatever the job takes: only for those who hold it.
-NO_COMMITMENT: Final[frozenset[Market]] = frozenset({"on_demand", "spot"})
+# What is bound already, in the user's own list, costs what it costs.
+NO_COMMITMENT: Final[frozenset[Market]] = frozenset({"on_demand", "spot", *COMMITTED})
 # Limits that are numbers, and what others are where nothing is limited and that is not None.
 NUMBERS: Final = ("deadline_h", "budget_usd", "most_machines", "least_memory_gb",
-                  "spot_usd_per_accelerator_h", "most_usd_per_h")  # fmt: skip
+                  "spot_usd_per_accelerator_h", "most_usd_per_h", "most_carbon_kg")  # fmt: skip
 OFF: Final[dict[str, object]] = {"confidential": False, "quotas": ()}
 # The column of the names that a limit lists.
 COLUMNS: Final = {
@@ -54,6 +57,8 @@ class Constraints:
         What the user's accounts may run at once.
     spot_usd_per_accelerator_h, most_usd_per_h : float, optional
         Spot price of one accelerator, and price of all machines together, at most [USD/h].
+    most_carbon_kg : float, optional
+        Emissions of the job, at most [kg CO2e]; where they are not known they are too many.
     deadline_h, budget_usd : float, optional
         Hours [h] and median bill [USD], at most.
     chance : float
@@ -73,6 +78,7 @@ class Constraints:
     quotas: tuple[Quota, ...] = ()
     spot_usd_per_accelerator_h: float | None = None
     most_usd_per_h: float | None = None
+    most_carbon_kg: float | None = None
     deadline_h: float | None = None
     budget_usd: float | None = None
     chance: float = DEFAULT_CHANCE
@@ -108,10 +114,19 @@ def filter_masks(plans: pd.DataFrame, limits: Constraints) -> Iterator[tuple[str
     yield "price_not_trusted", plans["rankable"].to_numpy(bool)
     if plans["available"].notna().any():
         yield "available", ~(plans["machines"].to_numpy() > plans["available"].to_numpy())
+    block_h = plans["block_h"].to_numpy() if "block_h" in plans else np.empty(0)
+    if not np.isnan(block_h).all():
+        yield "capacity_block", _within_blocks(plans, block_h, limits.chance)
     for name, column in COLUMNS.items():
         wanted = getattr(limits, name)
         if wanted is not None:
             yield name, plans[column].isin(wanted).to_numpy()
+    yield from _machine_masks(plans, limits)
+    yield from _price_masks(plans, limits)
+    yield from _job_masks(plans, limits)
+
+
+def _machine_masks(plans: pd.DataFrame, limits: Constraints) -> Iterator[tuple[str, np.ndarray]]:
     if limits.confidential:
         yield "confidential", plans["confidential"].to_numpy(bool)
     if limits.least_memory_gb is not None:
@@ -120,11 +135,23 @@ def filter_masks(plans: pd.DataFrame, limits: Constraints) -> Iterator[tuple[str
         yield "most_machines", plans["machines"].to_numpy() <= limits.most_machines
     if limits.quotas:
         yield "quotas", within_quotas(plans, limits.quotas)
-    yield from _price_masks(plans, limits)
+
+
+def _job_masks(plans: pd.DataFrame, limits: Constraints) -> Iterator[tuple[str, np.ndarray]]:
+    if limits.most_carbon_kg is not None:
+        yield "most_carbon_kg", carbon_kg(plans) <= limits.most_carbon_kg
     if limits.deadline_h is not None:
         yield "deadline_h", meets_deadline(plans, limits.deadline_h, limits.chance)
     if limits.budget_usd is not None:
         yield "budget_usd", plans["cost_usd"].to_numpy() <= limits.budget_usd
+
+
+def _within_blocks(plans: pd.DataFrame, block_h: np.ndarray, chance: float) -> np.ndarray:
+    """Return the mask of plans that end within their capacity block, if they are in one."""
+    rows = np.flatnonzero(~np.isnan(block_h))
+    within = np.ones(len(plans), dtype=bool)
+    within[rows] = hours_at_chance(plans.iloc[rows], chance) <= block_h[rows]
+    return within
 
 
 def within_quotas(plans: pd.DataFrame, quotas: tuple[Quota, ...]) -> np.ndarray:

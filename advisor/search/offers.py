@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from advisor.core.units import HOUR_S
 from advisor.search.facts import offer_facts
 
 if TYPE_CHECKING:
@@ -44,7 +45,10 @@ def offer_columns(catalog: Catalog) -> pd.DataFrame:
     for name, at in rules.items():
         offers[name] = looked_up(offers, machine, _part_of(catalog.billing_s, at))
     offers["write_usd"] = looked_up(offers, ["cloud"], catalog.write_usd)
-    return pd.concat([offers, offer_facts(catalog)], axis=1)
+    facts = offer_facts(catalog)
+    for name in rules:  # all of a capacity block is paid
+        offers[name] = (facts["block_h"] * HOUR_S).fillna(offers[name])
+    return pd.concat([offers, facts], axis=1)
 
 
 def _part_of(look_up: Callable[..., tuple[float, ...] | None], at: int) -> LookUp:

@@ -10,6 +10,7 @@ import numpy as np
 
 from advisor.search.conflicts import smallest_violations
 from advisor.search.constraints import NO_COMMITMENT, Constraints, apply, filter_masks
+from advisor.search.facts import carbon_kg
 from advisor.search.finish import hours_at_chance
 from advisor.search.interruptions import surest_known
 
@@ -86,6 +87,7 @@ NEEDED: Final[dict[str, Callable[[pd.DataFrame, Constraints], np.ndarray]]] = {
     "spot_usd_per_accelerator_h": lambda plans, _: (
         plans["usd_per_h"] / plans["accelerators"]
     ).to_numpy(),
+    "most_carbon_kg": lambda plans, _: np.nan_to_num(carbon_kg(plans), nan=np.inf),
     "most_usd_per_h": lambda plans, _: (plans["machines"] * plans["usd_per_h"]).to_numpy(),
 }
 

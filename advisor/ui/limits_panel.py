@@ -12,6 +12,7 @@ from advisor.catalog.places import GROUPS, country_names
 from advisor.core.errors import AdvisorError
 from advisor.search.data_set import places
 from advisor.ui.more_limits import MOST_MARGIN, USUAL_MARGIN, MoreLimits
+from advisor.ui.state import address_values
 from advisor.ui.text import plain
 
 if TYPE_CHECKING:
@@ -23,13 +24,15 @@ MOST_SHOWN: Final = 6
 
 def show_limits() -> None:
     """Draw the widgets; their values are in the session and in the address."""
-    given = MoreLimits.of({str(name): st.session_state[name] for name in st.session_state}).given
+    # On the first run the widgets have not read the address yet.
+    said = address_values() | {str(name): st.session_state[name] for name in st.session_state}
+    given = MoreLimits.of(said).given
     title = f"Limits · {given} set" if given else "Limits"
     try:
         catalog = catalogs.load()
     except AdvisorError:  # the page says so where it opens the engine
         return
-    with st.expander(title, icon=":material/tune:", key="limits"):
+    with st.expander(title, icon=":material/tune:", key="limits", expanded=given > 0):
         _place(catalog)
         _machines()
         _price()

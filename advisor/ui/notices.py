@@ -126,7 +126,7 @@ def _relax(way: Relaxation) -> None:
 def _widget_value(limits: Constraints, name: str) -> Any:
     value = getattr(limits, name)
     if name in EMPTY:
-        return EMPTY[name] if not value else value
+        return value or EMPTY[name]
     if name in EVERYTHING:
         return [choice for choice in EVERYTHING[name] if value is None or choice in value]
     return value

@@ -16,17 +16,24 @@ from advisor.ui.theme import CLOUD_TITLES
 
 if TYPE_CHECKING:
     from advisor.catalog.own import OwnTable, Parsed, Problem
-    from advisor.catalog.own.tables import Row
+    from advisor.catalog.own.table import Row
 
 CHOSEN: Final = "own_list"
 REFUSED: Final = "own_refused"
-TITLES: Final = {"machines": "Machines", "discounts": "Discounts", "credits": "Credits"}
+TITLES: Final = {"machines": "Machines", "discounts": "Discounts", "credits": "Credits",
+                 "commitments": "Commitments", "rates": "Currencies",
+                 "carbon": "Carbon"}  # fmt: skip
 WORDS: Final = {
     "machines": "Machines that you own or rent under your own terms. Advise takes them as cloud "
                 "“own”, and never more of them than are available.",
     "discounts": "What you negotiated with a cloud, off its list prices in one market.",
     "credits": "What is left of them. Plans are ranked by their whole bill, as credits could pay "
                "for other work; what is left to pay is said beside it.",
+    "commitments": "Savings plans and capacity blocks that you hold, at your price. A block is "
+                   "paid whole, and a job must end within it.",
+    "rates": "What a currency is worth, and the day it was. No rate is fetched or assumed.",
+    "carbon": "What the grids of regions emit; your cloud or grid publishes it. Accelerators count "
+              "at their thermal design power; without a grid emissions are not available.",
 }  # fmt: skip
 MOST_SHOWN: Final = 10
 Cells = dict[str, str]

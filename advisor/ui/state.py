@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, get_args
 
 import streamlit as st
 
@@ -19,7 +19,7 @@ from advisor.advice.nearest import Measured
 from advisor.advice.refits import read_refits
 from advisor.core.errors import AdvisorError
 from advisor.core.paths import data_dir
-from advisor.domain.hardware import OWN_CLOUD
+from advisor.domain.hardware import COMMITTED, OWN_CLOUD, Market
 from advisor.search.constraints import DEFAULT_CHANCE, NO_COMMITMENT, Constraints
 from advisor.search.search import Evaluated, SearchOptions, evaluate
 from advisor.ui.more_limits import MoreLimits
@@ -44,7 +44,7 @@ MOST_RETRIES: Final = 100
 OTHER_CLOUDS: Final = "other"
 DEFAULT_CLOUDS: Final = (*USUAL_CLOUDS, OWN_CLOUD)
 AREAS: Final = ("US", "Europe", "Asia", "Other")
-MARKETS: Final = ("on_demand", "spot", "reserved_1y", "reserved_3y")
+MARKETS: Final = tuple(m for m in get_args(Market) if m not in COMMITTED)
 DEFAULT_MARKETS: Final = tuple(m for m in MARKETS if m in NO_COMMITMENT)
 # What the address calls a choice: its title, as the widgets that it is bound to write and read it.
 CHOICE_TITLES: Final[dict[str, dict[str, str]]] = {
@@ -150,7 +150,7 @@ class Inputs:
     retries: int = 0
     today: str = ""
     runs: tuple[str, ...] = ()
-    more: MoreLimits = MoreLimits()
+    more: MoreLimits = field(default_factory=MoreLimits)
 
     @property
     def parsed(self) -> Job:
@@ -190,7 +190,7 @@ class Inputs:
             deadline_h=self.deadline_h or stated.deadline_h,
             budget_usd=self.budget_usd or stated.budget_usd,
             chance=self.chance,
-            markets=_chosen(self.markets, MARKETS),  # type: ignore[arg-type]  # a subset of them
+            markets=_markets(self.markets),
             clouds=_clouds(self.clouds, known_clouds),
             areas=_chosen(self.areas, AREAS),
             families=_chosen(self.families, tuple(FAMILIES)),
@@ -201,6 +201,14 @@ class Inputs:
 
 def _chosen(chosen: Sequence[str], known: Sequence[str]) -> frozenset[str] | None:
     return None if not chosen or set(chosen) == set(known) else frozenset(chosen)
+
+
+def _markets(chosen: Sequence[str]) -> frozenset[Market] | None:
+    """Return the markets with what is committed already, which is never a matter of choice."""
+    named = _chosen(chosen, MARKETS)
+    return None if named is None else frozenset(
+        market for market in get_args(Market) if market in named or market in COMMITTED
+    )  # fmt: skip
 
 
 def _clouds(chosen: Sequence[str], known: Sequence[str]) -> frozenset[str] | None:

@@ -24,13 +24,20 @@ MARKET_SYMBOLS: Final = {
     "spot": "diamond",
     "reserved_1y": "triangle-up",
     "reserved_3y": "triangle-up",
+    "savings_plan": "square",
+    "capacity_block": "square",
 }
-MARKET_MARKS: Final = {"on_demand": "●", "spot": "◆", "reserved_1y": "▲", "reserved_3y": "▲"}
+MARKET_MARKS: Final = {
+    "on_demand": "●", "spot": "◆", "reserved_1y": "▲", "reserved_3y": "▲", "savings_plan": "■",
+    "capacity_block": "■",
+}  # fmt: skip
 MARKET_TITLES: Final = {
     "on_demand": "On-demand",
     "spot": "Spot",
     "reserved_1y": "Reserved 1 y",
     "reserved_3y": "Reserved 3 y",
+    "savings_plan": "Savings plan",
+    "capacity_block": "Capacity block",
 }
 CLOUD_TITLES: Final = {"aws": "AWS", "gcp": "GCP", "azure": "Azure", "own": "Own"}
 

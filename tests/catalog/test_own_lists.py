@@ -278,4 +278,5 @@ def test_a_link_that_an_accelerator_cannot_have_is_refused(wanted: str) -> None:
 
 
 def test_markets_are_those_of_the_domain() -> None:
-    assert list(MARKETS) == ["on-demand", "spot", "reserved-1y", "reserved-3y"]
+    assert list(MARKETS) == ["on-demand", "spot", "reserved-1y", "reserved-3y", "savings-plan",
+                             "capacity-block"]  # fmt: skip

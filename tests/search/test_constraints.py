@@ -47,6 +47,7 @@ AT_MOST = {
     "most_machines": lambda plan: plan["machines"],
     "budget_usd": lambda plan: plan["cost_usd"],
     "most_usd_per_h": lambda plan: plan["machines"] * plan["usd_per_h"],
+    "most_carbon_kg": lambda plan: plan["machines"] * plan["carbon_kg_per_h"] * plan["hours"],
     "spot_usd_per_accelerator_h": lambda plan: (
         plan["usd_per_h"] / plan["accelerators"] if plan["market"] == "spot" else 0
     ),
@@ -71,6 +72,8 @@ one_plan = st.fixed_dictionaries(
         "usd_per_h": st.floats(0.1, 100),
         "device_memory_gb": st.sampled_from([16.0, 80.0, 141.0]),
         "confidential": st.booleans(),
+        "carbon_kg_per_h": st.floats(0.1, 10),
+        "hours": st.floats(0.1, 1e3),
         "training_h": st.floats(0.01, 1e4),
         "startup_h": st.floats(0, 1),
         "startup_log_sigma": st.floats(0, 2),
@@ -114,6 +117,7 @@ all_limits = st.builds(
     quotas=st.sets(st.sampled_from(QUOTAS)).map(tuple),
     spot_usd_per_accelerator_h=st.none() | st.floats(0.1, 20),
     most_usd_per_h=st.none() | st.floats(0.1, 500),
+    most_carbon_kg=st.none() | st.floats(0.1, 1e4),
     chance=st.floats(0.5, 0.99),
 )
 
@@ -168,8 +172,11 @@ def test_what_is_left_is_what_a_loop_leaves_and_what_is_removed_adds_up(
 @pytest.mark.parametrize("name", [f.name for f in fields(Constraints) if f.name != "chance"])
 def test_each_constraint_alone_removes_what_it_names(name: str, table: Evaluated) -> None:
     plans = table.plans
+    if name == "most_carbon_kg":
+        plans = plans.assign(carbon_kg_per_h=1.0)
     middle = {"most_machines": 4, "deadline_h": 24.0, "budget_usd": 1500.0,
               "least_memory_gb": 80.0, "spot_usd_per_accelerator_h": 1.5, "most_usd_per_h": 60.0,
+              "most_carbon_kg": 50.0,
               "confidential": True}  # fmt: skip
     if name in middle:
         value: Any = middle[name]
@@ -346,7 +353,7 @@ def test_opening_the_markets_does_not_open_reserved_ones(table: Evaluated) -> No
     limits = Constraints(markets=frozenset({"reserved_1y"}), clouds=frozenset({"azure"}))
     assert not apply(table.plans, limits)[0].any()
     (way,) = [way for way in relaxations(table.plans, limits) if way.names == ("markets",)]
-    assert way.limits.markets == {"on_demand", "spot", "reserved_1y"}
+    assert way.limits.markets == NO_COMMITMENT | {"reserved_1y"}
 
 
 def plans_of(*rows: tuple[float, float]) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, get_args
 
 from advisor.core.errors import InvalidInputError, UnknownNameError
 from advisor.core.units import parse_count
-from advisor.domain.hardware import Market
+from advisor.domain.hardware import COMMITTED, OWN_CLOUD, Market
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,6 +20,7 @@ LONGEST_NAME: Final = 60
 # Names stand in links and in “4 x NAME”: no separators of those, and nothing a spreadsheet runs.
 _NAME: Final = re.compile(r"[^\W_][\w .+()-]*")
 MARKETS: Final = {market.replace("_", "-"): market for market in get_args(Market)}
+COMMITMENTS: Final = {market.replace("_", "-"): market for market in COMMITTED}
 
 
 def name(text: str, _: Known) -> str:
@@ -41,6 +42,35 @@ def accelerator(text: str, known: Known) -> str:
 def cloud(text: str, known: Known) -> str:
     """Read a cloud of the price lists."""
     return known.cloud(text)
+
+
+def any_cloud(text: str, known: Known) -> str:
+    """Read a cloud of the price lists, or the user's own machines."""
+    return OWN_CLOUD if text.casefold() == OWN_CLOUD else known.cloud(text)
+
+
+def instance_type(text: str, known: Known) -> str:
+    """Read an instance type of any cloud, in its own case."""
+    return known.instance_type(text)
+
+
+def commitment(text: str, _: Known) -> str:
+    """Read what binds: savings-plan, capacity-block."""
+    written = re.sub(r"[\s_]+", "-", text.casefold())
+    if written not in COMMITMENTS:
+        raise UnknownNameError("commitment", shortened(text), COMMITMENTS)
+    return str(COMMITMENTS[written])
+
+
+def currency(text: str, _: Known) -> str:
+    """Read the code of a currency: three letters."""
+    code = text.upper()
+    if not re.fullmatch(r"[A-Z]{3}", code) or code == "USD":
+        raise InvalidInputError(
+            f"“{shortened(text)}” is no code of another currency.",
+            todo="Write its three letters: EUR, GBP, JPY.",
+        )
+    return code
 
 
 def market(text: str, _: Known) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from advisor.catalog.own.tables import OwnTable, Row
+    from advisor.catalog.own.table import OwnTable, Row
 
 
 def path_of(table: OwnTable) -> Path:

@@ -26,11 +26,14 @@ class Known:
         Every known spelling to its canonical name.
     clouds : tuple of str
         Clouds with prices.
+    instance_types : tuple of str
+        Machines of all of them.
     """
 
     accelerators: pd.DataFrame
     spellings: dict[str, str]
     clouds: tuple[str, ...]
+    instance_types: tuple[str, ...] = ()
 
     def accelerator(self, name: str) -> str:
         """Return the canonical name of an accelerator.
@@ -52,10 +55,23 @@ class Known:
             raise UnknownNameError("cloud", name, self.clouds)
         return found
 
+    def instance_type(self, name: str) -> str:
+        """Return the name of a machine, in its own case."""
+        folded = name.casefold()
+        found = next((one for one in self.instance_types if one.casefold() == folded), None)
+        if found is None:
+            raise UnknownNameError("instance type", name, self.instance_types)
+        return found
+
 
 @lru_cache(maxsize=1)
 def known() -> Known:
     """Return the names of the shipped tables, read once: they do not change while we run."""
-    accelerators, aliases, clouds = SnapshotProvider().names()
+    accelerators, aliases, machines = SnapshotProvider().names()
     pairs = zip(aliases["alias"], aliases["name"], strict=True)
-    return Known(accelerators, lookup_table(accelerators.index, pairs), clouds)
+    return Known(
+        accelerators,
+        lookup_table(accelerators.index, pairs),
+        tuple(sorted({str(cloud) for cloud in machines["cloud"]})),
+        tuple(sorted({str(name) for name in machines["instance_type"]})),
+    )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from advisor.catalog.own.cells import Value
     from advisor.catalog.own.known import Known
-    from advisor.catalog.own.tables import Column, OwnTable, Row
+    from advisor.catalog.own.table import Column, OwnTable, Row
 
 MOST_BYTES: Final = 1_000_000
 MOST_ROWS: Final = 200

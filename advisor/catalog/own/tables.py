@@ -1,62 +1,26 @@
-"""The columns of the user's three lists: what each means, and what a row must satisfy."""
+"""The columns of the user's lists: what each means, and what a row must satisfy."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from advisor.catalog.own import cells
-from advisor.catalog.own.known import Known
 from advisor.catalog.own.links import link_of
+from advisor.catalog.own.table import Column, OwnTable, Row, unchanged
+from advisor.catalog.own.terms import CARBON, COMMITMENTS, RATES
 
 if TYPE_CHECKING:
-    from advisor.catalog.own.cells import Value
+    from collections.abc import Callable
 
-Row = dict[str, "Value"]
+    from advisor.catalog.own.known import Known
+
 CHEAPEST_USD_PER_H: Final = 0.01
 DEAREST_USD_PER_H: Final = 2_000
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One column: its name in the header, its title in a form, what it means, its reader."""
-
-    name: str
-    title: str
-    meaning: str
-    read: Callable[[str, Known], Value]
-    required: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class OwnTable:
-    """One list of the user.
-
-    ``key`` names a row; ``check`` refuses rows whose cells do not fit each other and fills what
-    follows from them.
-    """
-
-    name: str
-    file: str
-    columns: tuple[Column, ...]
-    key: tuple[str, ...]
-    example: tuple[str, ...]
-    check: Callable[[Row, Known], Row]
-
-    @property
-    def header(self) -> tuple[str, ...]:
-        """Names of the columns, in their order."""
-        return tuple(column.name for column in self.columns)
 
 
 def _fits(row: Row, known: Known) -> Row:
     """Check the link of a machine against its accelerator."""
     link_of(known.accelerators, str(row["accelerator"]), str(row["link"] or ""))
-    return row
-
-
-def _unchanged(row: Row, _: Known) -> Row:
     return row
 
 
@@ -155,7 +119,7 @@ DISCOUNTS: Final = OwnTable(
     ),
     key=("cloud", "market"),
     example=("aws", "on-demand", "12"),
-    check=_unchanged,
+    check=unchanged,
 )
 CREDITS: Final = OwnTable(
     name="credits",
@@ -172,12 +136,15 @@ CREDITS: Final = OwnTable(
     ),
     key=("cloud",),
     example=("gcp", "1000"),
-    check=_unchanged,
+    check=unchanged,
 )
 # Columns whose values are few, and those values.
 CHOICES: Final[dict[str, Callable[[Known], list[str]]]] = {
     "accelerator": lambda known: [str(name) for name in known.accelerators.index],
     "cloud": lambda known: list(known.clouds),
     "market": lambda _: list(cells.MARKETS),
+    "kind": lambda _: list(cells.COMMITMENTS),
 }
-TABLES: Final = {table.name: table for table in (MACHINES, DISCOUNTS, CREDITS)}
+TABLES: Final = {
+    table.name: table for table in (MACHINES, DISCOUNTS, CREDITS, COMMITMENTS, RATES, CARBON)
+}

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from advisor.catalog.own.cells import Value
-    from advisor.catalog.own.tables import OwnTable, Row
+    from advisor.catalog.own.table import OwnTable, Row
 
 
 def csv_text(table: OwnTable, rows: Iterable[Row]) -> str:

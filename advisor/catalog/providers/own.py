@@ -14,6 +14,7 @@ from advisor.catalog.own.known import known
 from advisor.catalog.own.links import link_of
 from advisor.catalog.own.parse import parse
 from advisor.catalog.own.tables import CREDITS, DISCOUNTS, MACHINES, TABLES
+from advisor.catalog.own.terms import CARBON, COMMITMENTS, RATES
 from advisor.catalog.provider import PROVIDERS
 from advisor.catalog.tables import CatalogTables
 from advisor.core.errors import CatalogError, InvalidInputError
@@ -21,7 +22,7 @@ from advisor.core.units import GB, GBIT_PER_S
 from advisor.domain.hardware import OWN_CLOUD
 
 if TYPE_CHECKING:
-    from advisor.catalog.own.tables import OwnTable, Row
+    from advisor.catalog.own.table import OwnTable, Row
 
 SOURCE = "your own list"
 USUAL_REGION = "on-premises"
@@ -29,7 +30,7 @@ USUAL_REGION = "on-premises"
 
 @PROVIDERS.register("own")
 class OwnProvider:
-    """Reads ``own_machines.csv``, ``own_discounts.csv`` and ``own_credits.csv``.
+    """Reads the lists of `advisor.catalog.own.TABLES`.
 
     Files that are absent give empty tables. One bad cell is an error: half a list would move
     advice without a word.
@@ -46,17 +47,20 @@ class OwnProvider:
         content = {name: files.content_of(table) for name, table in TABLES.items()}
         rows = {name: _rows(table, content[name]) for name, table in TABLES.items()}
         machines = _frame(MACHINES, rows["machines"])
+        commitments = _frame(COMMITMENTS, rows["commitments"])
         written = _file_date()
-        dated = "" if content["machines"] is None else str(written)
+        dated = "" if content["machines"] is None and not len(commitments) else str(written)
         text = "\0".join(f"{name}={content[name]!r}" for name in TABLES) + dated
         return CatalogTables(
             accelerators=known().accelerators.loc[machines["accelerator"].unique()],
             machines=_machines(machines),
-            offers=_offers(machines, written),
+            offers=_all_offers(machines, written, commitments),
             hash=hashlib.sha256(text.encode()).hexdigest()[:16],
             aliases=pd.DataFrame(columns=["alias", "name"]),
             discounts=_frame(DISCOUNTS, rows["discounts"]),
             credits=_frame(CREDITS, rows["credits"]),
+            rates=_frame(RATES, rows["rates"]),
+            carbon=_frame(CARBON, rows["carbon"]),
         )
 
 
@@ -109,6 +113,31 @@ def _machines(rows: pd.DataFrame) -> pd.DataFrame:
             "source": SOURCE,
         }
     ).astype({"source": "category"})
+
+
+def _all_offers(
+    machines: pd.DataFrame, written: dt.date, commitments: pd.DataFrame
+) -> pd.DataFrame:
+    offers = _offers(machines, written)
+    if not len(commitments):
+        return offers
+    names = ["cloud", "instance_type", "region", "market", "source"]
+    bound = pd.DataFrame(
+        {
+            **{name: commitments[name].astype(str) for name in names[:3]},
+            "market": commitments["kind"].astype(str),
+            "usd_per_h": commitments["usd_per_h"].astype(float),
+            "derived": False,
+            "as_of": pd.to_datetime(commitments["as_of"].fillna(written)).astype("datetime64[s]"),
+            "source": SOURCE,
+            "available": commitments["available"].astype(float),
+            "block_h": commitments["block_h"].astype(float),
+        }
+    )
+    if not len(offers):
+        return bound.astype(dict.fromkeys(names, "category"))
+    both = pd.concat([offers.astype(dict.fromkeys(names, object)), bound], ignore_index=True)
+    return both.astype(dict.fromkeys(names, "category"))
 
 
 def _offers(rows: pd.DataFrame, written: dt.date) -> pd.DataFrame:

@@ -62,15 +62,15 @@ class SnapshotProvider:
         """Stay the same: the tables come with the program."""
         return ""
 
-    def names(self) -> tuple[pd.DataFrame, pd.DataFrame, tuple[str, ...]]:
-        """Return accelerators, their aliases and the clouds, without the prices."""
+    def names(self) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+        """Return accelerators, their aliases and the machines as they are named, without prices."""
         wanted = [name for name in FILES if "accelerators" in name or "machines" in name]
         wanted += ["by-hand/aliases.csv", "by-hand/sources.csv"]
         read = {name: tables.read_table(self.folder / name, FILES[name]) for name in wanted}
         text = read["by-hand/sources.csv"].set_index("source_id")["text"]
         facts = _accelerators([f for n, f in read.items() if "accelerators" in n], text)
-        clouds = {str(c) for n, f in read.items() if "machines" in n for c in f["cloud"].unique()}
-        return facts, read["by-hand/aliases.csv"], tuple(sorted(clouds))
+        machines = pd.concat([frame for name, frame in read.items() if "machines" in name])
+        return facts, read["by-hand/aliases.csv"], machines[["cloud", "instance_type"]]
 
     def fetch(self) -> tables.CatalogTables:
         """Read and check every file, and convert to SI."""
