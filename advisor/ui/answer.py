@@ -15,6 +15,7 @@ from advisor.ui import basket
 from advisor.ui.cards import show_cards
 from advisor.ui.charts.cost_time import cost_time_data, draw_cost_time
 from advisor.ui.charts.style import CONFIG
+from advisor.ui.choosing import show_choice
 from advisor.ui.probing import show_probes
 from advisor.ui.tables import front_table
 from advisor.ui.theme import FAMILY_TITLES, MARKET_MARKS, MARKET_TITLES, palette, swatch
@@ -57,6 +58,7 @@ def show_answer(answer: Answer) -> None:
     show_cards(answer.advice(front=False).picks, answer.current, answer.limits.deadline_h,
                open_plan, dict(zip(picks, keys, strict=True)))  # fmt: skip
     basket.show_basket()
+    show_choice(answer)
     show_probes(answer)
     show_chart(answer)
     _front(answer)

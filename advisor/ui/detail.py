@@ -249,8 +249,9 @@ def _flips(evaluated: Evaluated, result: Result, row: int, limits: Constraints) 
             other = evaluated.plans.iloc[flip.row]
             market = MARKET_TITLES[str(other["market"])].lower()
             then = f"{other['machines']} × {other['instance_type']}, {market}"
-        lines.append((f"{plain(flip.change)} :gray[{plain(flip.now)}]", then))
-    st.table(pd.DataFrame(lines, columns=["If", "Then cheapest is"]), border="horizontal",
+        lines.append((f"{plain(flip.change)} :gray[{plain(flip.now)}]", plain(flip.by), then))
+    columns = ["If", "That is", "Then cheapest is"]
+    st.table(pd.DataFrame(lines, columns=columns), border="horizontal",
              hide_index=True)  # fmt: skip
 
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 def show_probes(answer: Answer) -> None:
     """Draw which short runs would make the choice surer, behind an expander."""
-    opened = st.expander("What to measure next", icon=":material/science:", on_change="rerun",
-                         key="probes")  # fmt: skip
+    opened = st.expander("What to measure next", icon=":material/science:", key="probes",
+                         bind="query-params")  # fmt: skip
     if not opened.open:
         return
     found = what_to_measure(answer.table, answer.result.rows, answer.limits, answer.engine)

@@ -52,7 +52,7 @@ def draw_finish(data: FinishData, colours: Palette) -> go.Figure:
     figure = go.Figure(
         go.Scatter(
             x=data.hours, y=data.chance * 100, mode="lines", fill="tozeroy",
-            line={"color": colours.accent, "width": 2}, fillcolor=_fill(colours.accent),
+            line={"color": colours.accent, "width": 2}, fillcolor=translucent(colours.accent),
             hovertemplate="%{y:.0f} % within %{x:.3g} h<extra></extra>",
         )
     )  # fmt: skip
@@ -70,6 +70,7 @@ def draw_finish(data: FinishData, colours: Palette) -> go.Figure:
     return figure
 
 
-def _fill(colour: str) -> str:
+def translucent(colour: str) -> str:
+    """Return a colour for an area behind lines."""
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return f"rgba({red},{green},{blue},0.14)"
