@@ -166,6 +166,11 @@ class Source:
             else Portion(self.progress, self._told[0], 0, self._told[1])
         )
 
+    def pulse(self) -> None:
+        """Let who watches end the read where a library reads the file."""
+        if self.progress is not None:
+            self.progress(*self._told)
+
     def saw_steps(self, count: int) -> None:
         """Tell who watches how many steps were seen so far."""
         tell_steps(self.progress, count)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from test_trace_safety import tar, zipped
+from trace_binaries import nsys
 from trace_examples import dumped, megatron_log, profiler_events, profiler_trace
 
 from advisor.traces import read, read_all
@@ -77,3 +78,12 @@ def test_nothing_is_left_of_a_read_that_was_ended(
     with pytest.raises(ReadCancelledError):
         read(zipped(("rank0.json", TRACE)), progress=Watch(3))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_database_can_be_ended_while_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "report.sqlite"
+    path.write_bytes(nsys())
+    whole = Watch()
+    read(path, progress=whole)
+    with pytest.raises(ReadCancelledError):
+        read(path, progress=Watch(len(whole.told)))

@@ -60,7 +60,7 @@ class NsysSqliteReader:
         with source.as_file() as path:
             try:
                 with closing(_open(path)) as database:
-                    return _read(_Database(database), source)
+                    return _read(_Database(database, source), source)
             except sqlite3.Error as error:
                 raise TraceError(
                     f"the database cannot be read ({error}).",
@@ -83,8 +83,9 @@ def _open(path: Path) -> sqlite3.Connection:
 class _Database:
     """Plain tables and their columns; names differ by version."""
 
-    def __init__(self, database: sqlite3.Connection) -> None:
+    def __init__(self, database: sqlite3.Connection, source: Source) -> None:
         self._database = database
+        self._source = source
         listed = database.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'")
         self.tables = {
             str(name) for name, sql in listed if not str(sql).upper().startswith("CREATE VIRTUAL")
@@ -104,6 +105,7 @@ class _Database:
         # Table and columns are from fixed lists here; only a version suffix is the file's.
         cursor = self._database.execute(f'SELECT {listed} FROM "{quoted}"')  # noqa: S608
         while batch := cursor.fetchmany(_ROWS):
+            self._source.pulse()
             yield batch
 
     def named(self, prefix: str) -> str | None:
