@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Final
 
 from advisor import zoo
 from advisor.advice.run_files import runs_of_file
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from advisor.domain import Profile
     from advisor.store import SavedPlan
     from advisor.traces.reading import File
+
+# Form and memory of a card: logs leave them out, so that they tell no other accelerator.
+_CARD: Final = re.compile(r"-(?:PCIe|SXM\d*|NVL|\d+GB)\b")
 
 
 def run_of_plan(file: File, saved: SavedPlan, catalog: Catalog, *, name: str = "") -> Profile:
@@ -34,7 +38,7 @@ def run_of_plan(file: File, saved: SavedPlan, catalog: Catalog, *, name: str = "
     ------
     InvalidInputError
         If the file cannot be read, does not say enough, holds several runs, or is of another
-        model, batch or number of accelerators than the plan.
+        model, batch, accelerator or number of them than the plan.
     """
     runs = runs_of_file(file, _facts_of(saved), catalog, name=name)
     if len(runs) != 1:
@@ -75,8 +79,11 @@ def _check_same(run: Profile, saved: SavedPlan, where: str) -> None:
     """Refuse a run of something else: its step would be held against this prediction."""
     plan, workload = saved.plan, saved.workload
     ran, planned = zoo.named(run.model), zoo.named(workload.model.name)
+    chips = [_chip(group.accelerator) for group in plan.cluster.groups]
+    chip = _chip(run.accelerator)
     for what, measured, wanted in (
         ("model", ran.name if ran else run.model, planned.name if planned else workload.model.name),
+        ("accelerator", chip, chip if chip in chips else " and ".join(dict.fromkeys(chips))),
         ("global batch", run.global_batch, workload.global_batch),
         ("number of accelerators", run.accelerators, plan.cluster.accelerators),
     ):
@@ -87,6 +94,10 @@ def _check_same(run: Profile, saved: SavedPlan, where: str) -> None:
                 where=where,
                 todo="Give the run of this plan, or keep this one on Profiles.",
             )
+
+
+def _chip(accelerator: str) -> str:
+    return _CARD.sub("", accelerator)
 
 
 def _shown(value: object) -> str:

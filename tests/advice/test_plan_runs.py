@@ -65,6 +65,25 @@ def test_a_run_of_something_else_is_refused(saved: SavedPlan) -> None:
         run_of_plan(other, saved, load(), name="runs.csv")
 
 
+@pytest.mark.parametrize("device", ["A10G", "V100-SXM2-16GB", "H100"])
+def test_a_run_on_another_accelerator_is_refused(saved: SavedPlan, device: str) -> None:
+    table = (
+        "model,gpu_name,gpus,nodes,step_time_s,global_batch,sequence_length,precision\n"
+        f"gpt2,{device},16,2,9.4,64,1024,bf16\n"
+    )
+    with pytest.raises(InvalidInputError, match="that of the plan A100"):
+        run_of_plan(table.encode(), saved, load(), name="runs.csv")
+
+
+@pytest.mark.parametrize("device", ["NVIDIA A100-SXM4-40GB", "A100", "A100-80GB", "A100-40GB-PCIe"])
+def test_a_driver_may_name_the_accelerator_in_its_own_way(saved: SavedPlan, device: str) -> None:
+    table = (
+        "model,gpu_name,gpus,nodes,step_time_s,global_batch,sequence_length,precision\n"
+        f"gpt2,{device},16,2,9.4,64,1024,bf16\n"
+    )
+    assert run_of_plan(table.encode(), saved, load(), name="runs.csv").accelerators == 16
+
+
 def test_several_runs_are_refused(saved: SavedPlan) -> None:
     table = (
         b"model,gpu_name,gpus,nodes,step_time_s,global_batch,sequence_length,precision\n"
