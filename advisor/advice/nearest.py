@@ -35,9 +35,14 @@ class Measured:
 
     @classmethod
     def load(cls, engine: Engine) -> Self:
-        """Read the runs of the store."""
+        """Read the runs of the store that the predictor was trained on.
+
+        Own runs that no refit has learnt yet are not among them: a prediction does not rest on
+        what the predictor has not seen.
+        """
+        basis = engine.predictor.basis
         with Store.open() as store:
-            profiles = store.profiles()
+            profiles = store.profiles() if basis is None else basis.runs(store)
         table = training_table(profiles, engine.catalog)
         runs = profiles.iloc[table.rows][list(COLUMNS)].reset_index(drop=True)
         return cls(

@@ -10,7 +10,9 @@ import pytest
 from advisor import zoo
 from advisor.advice import Engine
 from advisor.advice.nearest import SHOWN, Measured
+from advisor.domain import Profile, Provenance
 from advisor.search.search import Machines, SearchOptions, evaluate
+from advisor.store import Store
 
 
 @pytest.fixture
@@ -39,3 +41,18 @@ def test_a_run_is_nearest_to_itself(engine: Engine, measured: Measured) -> None:
     assert len(measured.runs) == engine.predictor.model.runs
     apart = np.linalg.norm(measured.points - measured.points[100], axis=1)
     assert apart.argmin() == 100 or apart[apart.argmin()] == 0
+
+
+def test_runs_that_the_predictor_has_not_learnt_yet_are_not_told_as_learnt(
+    engine: Engine, engine_copy: Path
+) -> None:
+    own = Profile(
+        model="mpt-7b", family="language", params=6.7e9, layers=32, hidden=4096, sample_size=2048,
+        accelerator="A100-80GB", accelerators=8, global_batch=64, step_time_s=10.0,
+        provenance=Provenance(source="own trace"),
+    )  # fmt: skip
+    with Store.open() as store:
+        store.add([own])
+    measured = Measured.load(engine)
+    assert "own trace" not in set(measured.runs["source"])
+    assert len(measured.runs) == engine.predictor.model.runs
