@@ -174,14 +174,15 @@ def _why(evaluated: Evaluated, row: int, rival: int | None, beats: float | None)
     by_rate = (rates[0] - rates[1]) * float(own["hours"] + other["hours"]) / 2
     by_hours = float(own["hours"] - other["hours"]) * sum(rates) / 2
     rest = float(own["cost_usd"] - other["cost_usd"]) - (rent[0] - rent[1])
-    parts = (
+    parts = [
         f"its machines cost {usd(rates[0])} an hour against {usd(rates[1])} ({_signed(by_rate)})",
         (
             f"it takes {hours(own['hours'])}{NBSP}h against {hours(other['hours'])}{NBSP}h "
             f"({_signed(by_hours)})"
         ),
-        f"storage, failed attempts and the rest {_signed(rest)}",
-    )
+    ]
+    if abs(rest) > WORTH_SAYING * own["cost_usd"]:
+        parts.append(f"storage, failed attempts and the rest {_signed(rest)}")
     sure = (
         ""
         if beats is None

@@ -81,7 +81,7 @@ def draw_break_even(data: BreakEvenData, colours: Palette) -> go.Figure:
                               text=f"<b>{data.crossing}</b>, {usd(data.rival_usd)}", yshift=16,
                               xanchor="right" if right else "left")  # fmt: skip
     figure.update_layout(plain_layout(colours, HEIGHT))
-    figure.update_xaxes(ticksuffix=f"{NBSP}%", nticks=6, title={
+    figure.update_xaxes(ticksuffix=f"{NBSP}%", tickformat="+d", nticks=6, title={
         "text": f"{data.title} of the chosen plan against its prediction", "font": {"size": 11}
     })  # fmt: skip
     figure.update_yaxes(tickprefix="$", nticks=5, rangemode="tozero")
