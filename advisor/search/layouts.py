@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from advisor.domain import Workload
+from advisor.domain import Model, Workload
 from advisor.predictor.arrays import FloatArray
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ class LayoutTable:
 
     def only(self, stated: Mapping[str, float]) -> LayoutTable:
         """Return the layouts whose columns have the stated values."""
+        if not stated:
+            return self
         kept = np.ones(len(self), dtype=bool)
         for name, value in stated.items():
             kept &= getattr(self, name) == value
@@ -64,23 +67,31 @@ def enumerate_layouts(
     layers; replicas times micro-batch divide the global batch; ZeRO-2 and 3 are not combined
     with pipelines (their gathering would repeat per micro-batch and stage).
     """
+    return _enumerated(workload.model, workload.global_batch, devices_per_node, tuple(tried))
+
+
+# The same table is asked for again with every change of a limit; it is not to be written to.
+@lru_cache(maxsize=64)
+def _enumerated(
+    model: Model, batch: int, devices_per_node: int, tried: tuple[int, ...]
+) -> LayoutTable:
     counts, starts, blocks = [], [0], []
     for count in tried:
-        block = _layouts_of(workload, devices_per_node, count * devices_per_node)
+        block = _layouts_of(model, batch, devices_per_node, count * devices_per_node)
         if len(block):
             counts.append(count)
             starts.append(starts[-1] + len(block))
             blocks.append(block)
-    table = np.concatenate(blocks) if blocks else np.empty((0, 7))
-    return LayoutTable(np.array(counts, dtype=int), np.array(starts), *table.T.astype(float))
+    table = (np.concatenate(blocks) if blocks else np.empty((0, 7))).T.astype(float)
+    table.flags.writeable = False
+    return LayoutTable(np.array(counts, dtype=int), np.array(starts), *table)
 
 
-def _layouts_of(workload: Workload, devices_per_node: int, devices: int) -> np.ndarray:
+def _layouts_of(model: Model, batch: int, devices_per_node: int, devices: int) -> np.ndarray:
     """Return the layouts on `devices` devices, shape (layouts, 7)."""
-    batch = workload.global_batch
     rows = []
-    for tensor in tensor_degrees(workload, devices_per_node):
-        for pipeline in pipeline_degrees(workload, devices // tensor):
+    for tensor in tensor_degrees(model, devices_per_node):
+        for pipeline in pipeline_degrees(model, devices // tensor):
             if devices % (tensor * pipeline):
                 continue
             data = devices // (tensor * pipeline)
@@ -91,7 +102,7 @@ def _layouts_of(workload: Workload, devices_per_node: int, devices: int) -> np.n
                 if pipeline > 1 and accumulation < pipeline:
                     continue
                 rows.append((data, tensor, pipeline, micro, accumulation))
-    return _with_sharding_and_recompute(rows, recompute=workload.model.is_transformer)
+    return _with_sharding_and_recompute(rows, recompute=model.is_transformer)
 
 
 def _with_sharding_and_recompute(
@@ -110,19 +121,19 @@ def _with_sharding_and_recompute(
     return np.concatenate(variants)
 
 
-def tensor_degrees(workload: Workload, devices_per_node: int) -> list[int]:
+def tensor_degrees(model: Model, devices_per_node: int) -> list[int]:
     """Return powers of two that fit into a node and divide the attention heads."""
-    heads = workload.model.heads
+    heads = model.heads
     degrees = [1]
     while heads and degrees[-1] * 2 <= devices_per_node and heads % (degrees[-1] * 2) == 0:
         degrees.append(degrees[-1] * 2)
     return [d for d in degrees if devices_per_node % d == 0]
 
 
-def pipeline_degrees(workload: Workload, most: int) -> list[int]:
+def pipeline_degrees(model: Model, most: int) -> list[int]:
     """Return stage counts that divide the layers evenly; transformers only."""
-    layers = workload.model.layers
-    if not workload.model.is_transformer:
+    layers = model.layers
+    if not model.is_transformer:
         return [1]
     return [p for p in range(1, min(most, layers, MOST_PIPELINE) + 1) if layers % p == 0]
 

@@ -33,6 +33,8 @@ from advisor.search.startup import cluster_startup
 from advisor.search.wide import wide_pass
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from advisor.catalog import Catalog
     from advisor.predictor import Prediction, Predictor
 
@@ -82,6 +84,7 @@ class Evaluated:
     ``offer`` the row of the catalog's offers. ``bill`` has the parts of their bills, ``terms`` and
     ``use`` what they are made of. ``considered`` and ``removed`` count candidates,
     that is layouts per offer and count: what was not removed are the rows of ``plans``.
+    ``complete`` is False where the search was stopped: the best of what was looked at until then.
     """
 
     workload: Workload
@@ -94,6 +97,7 @@ class Evaluated:
     considered: int
     removed: dict[str, int]
     seconds: float
+    complete: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,11 +115,25 @@ def evaluate(
     predictor: Predictor,
     options: SearchOptions,
     only: Machines | None = None,
+    stop: Callable[[], bool] | None = None,
 ) -> Evaluated:
     """Search all offers × counts × layouts.
 
     Physically identical machines are evaluated once; for each machine shape and count the layout
     that is expected to finish first is kept, since on the same machines it is also the cheapest.
+
+    Parameters
+    ----------
+    only : Machines, optional
+        The only machines to look at.
+    stop : callable, optional
+        Asked between blocks of machines; the search ends with the first block after which it says
+        yes. `within` gives one that looks at the clock.
+
+    Raises
+    ------
+    InvalidInputError
+        If there are more candidates than can be evaluated in reasonable time.
     """
     begin = time.perf_counter()
     hardware, shape_of_offer = hardware_table(catalog, workload.precision)
@@ -129,6 +147,7 @@ def evaluate(
         most_devices=options.most_accelerators,
         memory_margin=options.memory_margin,
         count=None if only is None else only.count,
+        stop=stop,
     )
     best = best_layouts(shortlist, predictor)
     plans, terms, use, endless = _price(workload, catalog, options, best, shape_of_offer)
@@ -149,7 +168,14 @@ def evaluate(
         considered=considered,
         removed=removed,
         seconds=time.perf_counter() - begin,
+        complete=shortlist.complete,
     )
+
+
+def within(seconds: float) -> Callable[[], bool]:
+    """Return what says yes once so many seconds have passed, for ``stop`` of `evaluate`."""
+    end = time.perf_counter() + seconds
+    return lambda: time.perf_counter() >= end
 
 
 def _only(

@@ -111,8 +111,8 @@ def test_micro_batches_divide_and_hold_one_sample(samples: int) -> None:
 
 def test_degrees_of_networks_without_heads_are_one() -> None:
     cnn = job(batch=64, heads=0, layers=24)
-    assert tensor_degrees(cnn, 8) == [1]
-    assert pipeline_degrees(cnn, 64) == [1]
+    assert tensor_degrees(cnn.model, 8) == [1]
+    assert pipeline_degrees(cnn.model, 64) == [1]
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_degrees_of_networks_without_heads_are_one() -> None:
 def test_tensor_degrees_divide_heads_and_node(
     heads: int, per_node: int, degrees: list[int]
 ) -> None:
-    assert tensor_degrees(job(batch=64, heads=heads, layers=24), per_node) == degrees
+    assert tensor_degrees(job(batch=64, heads=heads, layers=24).model, per_node) == degrees
 
 
 def test_a_million_samples_on_twenty_thousand_devices_stay_a_small_table() -> None:
