@@ -25,6 +25,7 @@ else:
         st.Page("advisor/ui/pages/compare.py", title="Compare", url_path="compare"),
         st.Page("advisor/ui/pages/profiles.py", title="Profiles", url_path="profiles"),
         st.Page("advisor/ui/pages/plans.py", title="Plans", url_path="plans"),
+        st.Page("advisor/ui/pages/spot.py", title="Spot", url_path="spot"),
         st.Page("advisor/ui/pages/catalog.py", title="Catalog", url_path="catalog"),
         st.Page("advisor/ui/pages/accuracy.py", title="Accuracy", url_path="accuracy"),
     ]

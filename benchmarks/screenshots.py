@@ -26,6 +26,8 @@ SCREENS: Final[dict[str, tuple[str, Address]]] = {
     "advise": ("", LINE | {"budget": "3000", "compare": COMPARED[:2]}),
     "today": ("", {"job": "ResNet-50 · 90 epochs · batch 256", "today": "1 x p3.16xlarge"}),
     "plan": ("", LINE | {"plan": COMPARED[0]}),
+    "plan_spot": ("", LINE | {"plan": COMPARED[1]}),
+    "spot": ("spot", {}),
     "infeasible": ("", {"job": DEFAULT_JOB, "deadline": "1", "budget": "200"}),
     "limits": (
         "",

@@ -20,6 +20,7 @@ from advisor.advice.proposals import runners_up
 from advisor.domain import Advice, Workload
 from advisor.domain.advice import Pick
 from advisor.search.constraints import Constraints, apply
+from advisor.search.interruptions import surest_known
 from advisor.search.pareto import pareto_front
 from advisor.search.search import Evaluated, SearchOptions, evaluate
 
@@ -34,7 +35,8 @@ if TYPE_CHECKING:
 class Result:
     """Table rows of an answer: those that meet the limits, the front, the picks.
 
-    ``front`` is ordered by hours. ``removed`` counts candidates by constraint.
+    ``front`` is ordered by hours; as the picks, it is of plans whose finish is known, where there
+    are any. ``removed`` counts candidates by constraint.
     """
 
     rows: np.ndarray
@@ -50,11 +52,12 @@ def select(evaluated: Evaluated, limits: Constraints) -> Result:
     removed = {**evaluated.removed, **removed}
     if not len(rows):
         return Result(rows=rows, front=rows, picks={}, removed=removed)
-    hours = evaluated.plans["hours"].to_numpy()[rows]
-    cost = evaluated.plans["cost_usd"].to_numpy()[rows]
+    known = surest_known(evaluated.plans, rows)
+    hours = evaluated.plans["hours"].to_numpy()[known]
+    cost = evaluated.plans["cost_usd"].to_numpy()[known]
     return Result(
         rows=rows,
-        front=rows[pareto_front(hours, cost)],
+        front=known[pareto_front(hours, cost)],
         picks=pick_rows(evaluated.plans, rows, limits),
         removed=removed,
     )

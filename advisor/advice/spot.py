@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from advisor.catalog import Catalog
     from advisor.domain import Basis
+    from advisor.predictor.arrays import FloatArray
     from advisor.search.constraints import Constraints
     from advisor.search.search import Evaluated
     from advisor.transient.interval import IntervalRule
@@ -47,26 +48,43 @@ RUNS: Final = 4_000
 OTHER_COUNTS: Final = 3
 
 
-def simulate_policy(job: SpotJob, name: str, options: SpotOptions, draws: Draws) -> Simulated:
-    """Simulate one policy with what the user set; that it does not finish is its reason.
-
-    Raises
-    ------
-    InvalidInputError
-        If the interval is longer than the job.
-    """
+def prepared(name: str, options: SpotOptions) -> tuple[Policy, str | IntervalRule]:
+    """Return a policy and a checkpoint rule as the user set them."""
     policy: Policy = POLICIES[name]()
     if name == "price_ceiling" and options.prices_usd_per_h:
         ceiling = options.ceiling_usd_per_h or max(options.prices_usd_per_h)
         policy = PriceCeiling(options.prices_usd_per_h, options.price_step_s, ceiling)
-    rule: str | IntervalRule = "young"
-    if options.interval_s is not None:
-        rule = Fixed(options.interval_s)
+    return policy, "young" if options.interval_s is None else Fixed(options.interval_s)
+
+
+def simulate_policy(job: SpotJob, name: str, options: SpotOptions, draws: Draws) -> Simulated:
+    """Simulate one policy with what the user set; that it does not finish is its reason."""
+    policy, rule = prepared(name, options)
     try:
         found = evaluate(job, policy, rule, draws)
     except PredictionError as error:
         return Simulated(name, policy.label, None, None, error.what.rstrip("."))
     return replace(found, policy=name)
+
+
+def finish_hours(job: SpotJob, name: str, options: SpotOptions, draws: Draws) -> FloatArray | None:
+    """Return the hours that runs of a policy took, shortest first; None where it does not apply.
+
+    Returns
+    -------
+    array, shape (draws.runs,)
+        With the same draws, those of `simulate_policy`.
+    """
+    policy, rule = prepared(name, options)
+    chosen = INTERVALS[rule]() if isinstance(rule, str) else rule
+    segments = job.segments(chosen.interval_s(job))
+    if policy.applies(job, segments):
+        return None
+    try:
+        runs = policy.simulate(job, segments, draws)
+    except PredictionError:
+        return None
+    return np.sort(runs.finish_s) / HOUR_S
 
 
 def spot_advice(

@@ -82,18 +82,24 @@ def terms_lines(plan: Plan) -> None:
 
 
 def figures(plan: Plan, deadline_h: float | None) -> None:
-    """Draw cost and time with their intervals, and the chance to meet the deadline."""
+    """Draw cost and time with their intervals, and the chance to meet the deadline.
+
+    Where nothing is known of interruptions they are bounds, and say so.
+    """
+    bound = plan.interruptions is not None and not plan.interruptions.known
+    least, of = ("≥ ", "at least") if bound else ("", "90 %")
     with st.grid(2, min_column_width=84, gap="xsmall"):
         cost, time = plan.cost_usd, plan.hours
-        st.metric("Cost, 90 %", usd(cost.value), interval(number(cost.low), number(cost.high)),
+        st.metric(f"Cost, {of}", f"{least}{usd(cost.value)}",
+                  None if bound else interval(number(cost.low), number(cost.high)),
                   delta_color="off", delta_arrow="off")  # fmt: skip
         bounds = interval(*(hours(v, like=time.value) for v in (time.low, time.high)))
-        st.metric("Time, 90 %", f"{hours(time.value)}{NBSP}h", bounds,
+        st.metric(f"Time, {of}", f"{least}{hours(time.value)}{NBSP}h", None if bound else bounds,
                   delta_color="off", delta_arrow="off")  # fmt: skip
     if deadline_h is not None and plan.deadline_probability is not None:
-        within = f"Within {hours(deadline_h)}{NBSP}h"
+        within = f"Within {hours(deadline_h)}{NBSP}h: {'at most ' if bound else ''}"
         st.progress(min(1.0, plan.deadline_probability),
-                    text=f"{within}: **{percent(plan.deadline_probability)}**")  # fmt: skip
+                    text=f"{within}**{percent(plan.deadline_probability)}**")  # fmt: skip
 
 
 def saving_words(pick: Pick) -> str:

@@ -57,7 +57,9 @@ def front_table(evaluated: Evaluated, result: Result, deadline_h: float | None) 
     )
     if deadline_h is not None:
         chance = deadline_probability(table, deadline_h) * 100
-        shown.insert(7, f"In {hours(deadline_h)} h, %", np.minimum(chance, 99.9))
+        # What is known of a bound is the most that it can be.
+        chance = np.where(is_bound(table), np.nan, np.minimum(chance, 99.9))
+        shown.insert(7, f"In {hours(deadline_h)} h, %", chance)
     shown.index = pd.Index(plan_keys(table))
     return shown
 
@@ -77,9 +79,22 @@ def front_and_neighbours(plans: pd.DataFrame, result: Result) -> np.ndarray:
     return rows[np.argsort(cost[rows], kind="stable")]
 
 
+def is_bound(table: pd.DataFrame) -> np.ndarray:
+    """Return which plans' hours and bills are bounds: nothing is known of their interruptions."""
+    unknown = (table["interruption_basis"] != "") & table["untouched"].isna()
+    return unknown.to_numpy(bool)
+
+
 def _bounds(table: pd.DataFrame, low: str, high: str, like: str | None = None) -> list[str]:
+    """Return the interval of every plan; of a bound its lower end, above which nothing is told."""
+    bound = is_bound(table)
     if like is None:
-        pairs = zip(table[low], table[high], strict=True)
-        return [interval(number(a), number(b)) for a, b in pairs]
-    triples = zip(table[low], table[high], table[like], strict=True)
-    return [interval(hours(a, like=v), hours(b, like=v)) for a, b, v in triples]
+        pairs = zip(table[low], table[high], bound, strict=True)
+        return [
+            f"≥ {number(a)}" if only else interval(number(a), number(b)) for a, b, only in pairs
+        ]
+    rows = zip(table[low], table[high], table[like], bound, strict=True)
+    return [
+        f"≥ {hours(a, like=v)}" if only else interval(hours(a, like=v), hours(b, like=v))
+        for a, b, v, only in rows
+    ]

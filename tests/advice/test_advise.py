@@ -62,9 +62,10 @@ def test_no_plan_within_the_limits_is_cheaper_faster_or_beats_the_front(
     known = left.iloc[surest_known(left, np.arange(len(left)))]
     assert advice.picks["cheapest"].plan.cost_usd.value == known["cost_usd"].min()
     assert advice.picks["fastest"].plan.hours.value == known["hours"].min()
+    assert all(plan.interruptions is None or plan.interruptions.known for plan in advice.pareto)
     for plan in advice.pareto:
-        better = (left["hours"] <= plan.hours.value) & (left["cost_usd"] <= plan.cost_usd.value)
-        equal = (left["hours"] == plan.hours.value) & (left["cost_usd"] == plan.cost_usd.value)
+        better = (known["hours"] <= plan.hours.value) & (known["cost_usd"] <= plan.cost_usd.value)
+        equal = (known["hours"] == plan.hours.value) & (known["cost_usd"] == plan.cost_usd.value)
         assert (better == equal).all()
     value = advice.picks["best_value"].plan
     better = (known["hours"] < value.hours.value) & (known["cost_usd"] < value.cost_usd.value)

@@ -1,0 +1,231 @@
+"""The panel of a plan on spot: every policy, the curve of the finish, other numbers of machines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pandas as pd
+import streamlit as st
+
+from advisor.advice.spot import finish_hours, spot_advice
+from advisor.advice.spot_job import SpotOptions, known_of, spot_job, spot_row
+from advisor.advice.spot_words import BOUND_SHOWN, basis_words, policy_saving
+from advisor.core.errors import AdvisorError
+from advisor.core.units import HOUR_S, NBSP, duration, hours, interval, number, percent, usd
+from advisor.transient import Draws
+from advisor.transient.price_history import read_prices
+from advisor.ui import notices
+from advisor.ui.charts.spot import curves_of, draw_curves
+from advisor.ui.charts.style import CONFIG
+from advisor.ui.spot_history import own_history
+from advisor.ui.text import plain
+from advisor.ui.theme import palette
+
+if TYPE_CHECKING:
+    from advisor.advice import Engine
+    from advisor.domain.spot import PolicyOutcome, SpotAdvice
+    from advisor.search.constraints import Constraints
+    from advisor.search.search import Evaluated
+
+RUNS: Final = 2_000
+MINUTES: Final = (1, 2, 5, 10, 15, 30, 60, 120, 240, 480, 1440)
+YOUNG: Final = "Young's rule"
+MOST_PRICES_MB: Final = 20
+
+
+def show_spot(evaluated: Evaluated, row: int, limits: Constraints, engine: Engine) -> None:
+    """Draw the panel, open where the plan is on spot; nothing where it is not offered there."""
+    spot = spot_row(evaluated.plans, row)
+    if spot is None:
+        return
+    opened = st.expander(
+        "On spot machines: policies, odds, other numbers", icon=":material/bolt:",
+        on_change="rerun", key="spot_panel", expanded=spot == row,
+    )  # fmt: skip
+    if opened.open:
+        with opened:
+            try:
+                _panel(evaluated, spot, limits, engine)
+            except AdvisorError as error:
+                notices.not_understood(error)
+
+
+def _panel(evaluated: Evaluated, row: int, limits: Constraints, engine: Engine) -> None:
+    plan = evaluated.plans.iloc[row]
+    options = _controls(float(plan["training_h"]) * HOUR_S, float(plan["usd_per_h"]))
+    advice = spot_advice(evaluated, row, engine.catalog, limits, options, RUNS)
+    _data(advice)
+    known = options.history or known_of(plan, engine.catalog)
+    if known is not None:
+        left, right = st.columns([3, 2], gap="small")
+        with right:
+            chosen = _choice(advice)
+            _figures(chosen, limits)
+        with left:
+            job = spot_job(evaluated, row, known, limits, options)
+            finished = {
+                label: runs
+                for label, name in ((chosen.label, chosen.policy), ("on demand", "on_demand"))
+                if (runs := finish_hours(job, name, options, Draws(RUNS))) is not None
+            }
+            if finished:
+                st.plotly_chart(
+                    draw_curves(curves_of(finished, limits.deadline_h), palette()), theme=None,
+                    config=CONFIG, key="spot_curves",
+                    alt=f"Chance to be done against hours: {', '.join(finished)}",
+                )  # fmt: skip
+        st.table(policies_table(advice, limits.deadline_h), border="horizontal", hide_index=True)
+    _other_counts(advice, limits.deadline_h)
+    for caveat in advice.caveats:
+        st.markdown(f":small[:orange[:material/warning:] :gray[{plain(caveat)}]]")
+
+
+def _controls(work_s: float, usd_per_h: float) -> SpotOptions:
+    """Draw the interval, the price ceiling and the samples, and return what they say."""
+    every, price, samples = st.columns(3, gap="small", vertical_alignment="bottom")
+    with every:
+        shorter = [YOUNG, *(m for m in MINUTES if m * 60 <= work_s)]
+        minutes = st.select_slider("Checkpoint every", shorter, key="spot_interval",
+                                   format_func=_every)  # fmt: skip
+    with price:
+        history, ceiling = _ceiling(usd_per_h)
+    with samples:
+        factor = st.number_input(
+            "Samples to target, asynchronous", min_value=1.0, max_value=100.0, value=1.0, step=0.1,
+            format="%.2f", key="spot_samples",
+            help="How many times the samples asynchronous workers need for the same accuracy; "
+            "it is priced.",
+        )  # fmt: skip
+    return SpotOptions(
+        interval_s=None if isinstance(minutes, str) else 60.0 * minutes,
+        history=own_history(),
+        prices_usd_per_h=history,
+        ceiling_usd_per_h=ceiling,
+        samples_factor=float(factor),
+    )
+
+
+def _every(choice: str | int) -> str:
+    return choice if isinstance(choice, str) else duration(60.0 * choice)
+
+
+def _ceiling(usd_per_h: float) -> tuple[tuple[float, ...], float | None]:
+    """Draw the ceiling where there are prices to set it against."""
+    with st.popover("Price history", icon=":material/upload_file:", width="stretch"):
+        st.markdown(":small[:gray[A CSV with *time* and *usd_per_h* of one machine. No cloud "
+                    "publishes enough of it to ship.]]")  # fmt: skip
+        file = st.file_uploader("Price history, CSV", type="csv", key="spot_prices",
+                                max_upload_size=MOST_PRICES_MB)  # fmt: skip
+    if file is None:
+        st.slider("Price ceiling, USD/h", 0.0, 2 * usd_per_h, 2 * usd_per_h, disabled=True,
+                  key="spot_no_ceiling", help="Give a price history to set it.")  # fmt: skip
+        return (), None
+    prices = read_prices(file.getvalue().decode("utf-8", errors="replace"))
+    low, high = min(prices.usd_per_h), max(prices.usd_per_h)
+    if low == high:
+        return prices.usd_per_h, high
+    ceiling = st.slider("Price ceiling, USD/h", low, high, high, key="spot_ceiling")
+    st.markdown(f":small[:gray[{percent(prices.share_at_or_below(ceiling))} of the "
+                f"{len(prices.usd_per_h):,} h at or below it]]")  # fmt: skip
+    return prices.usd_per_h, ceiling
+
+
+def _data(advice: SpotAdvice) -> None:
+    if advice.data is not None:
+        st.markdown(f":small[:gray[{plain(basis_words(advice.data))}]]")
+        return
+    st.markdown(
+        f":orange[:material/help:] **{BOUND_SHOWN[:1].upper()}{BOUND_SHOWN[1:]}.** At least "
+        rf"{hours(advice.least_h)}{NBSP}h and {plain(usd(advice.least_usd))}, without any "
+        "interruption. Your own machines' start and stop times, given on *Spot*, fill the gap."
+    )
+
+
+def _choice(advice: SpotAdvice) -> PolicyOutcome:
+    able = {one.policy: one for one in advice.policies if one.cost_usd is not None}
+    names = list(able)
+    first = names.index(advice.best) if advice.best in names else 0
+    chosen = st.selectbox("Policy", names, index=first, key="spot_policy",
+                          format_func=lambda name: able[name].label)  # fmt: skip
+    return able.get(chosen, able[names[0]])
+
+
+def _figures(one: PolicyOutcome, limits: Constraints) -> None:
+    if one.cost_usd is None or one.hours is None:
+        return
+    cost, time = one.cost_usd, one.hours
+    facts = [
+        ("Cost, mean", usd(cost.value), interval(number(cost.low), number(cost.high))),
+        ("Time, mean", f"{hours(time.value)}{NBSP}h",
+         interval(*(hours(b, like=time.value) for b in (time.low, time.high)))),
+        ("Cost, 90th percentile", usd(one.p90_usd), None),
+        ("Interruptions", number(one.interruptions, 2), None),
+        ("Paid but wasted", percent(one.wasted_share), None),
+        ("Saved on demand", policy_saving(one).split(" (", maxsplit=1)[0] or "not available",
+         None),
+    ]  # fmt: skip
+    if limits.deadline_h is not None:
+        within = f"Within {hours(limits.deadline_h)}{NBSP}h"
+        facts.insert(2, (within, percent(one.deadline_probability), None))
+    if limits.budget_usd is not None:
+        facts.insert(3, (f"Within {usd(limits.budget_usd)}", percent(one.budget_probability), None))
+    with st.grid(2, min_column_width=110, gap="xsmall"):
+        for label, value, bounds in facts:
+            st.metric(label, value, bounds, delta_color="off", delta_arrow="off")
+
+
+def policies_table(advice: SpotAdvice, deadline_h: float | None) -> pd.DataFrame:
+    """Return one row per policy as text, cheapest first, the best in bold; reasons at the end."""
+    rows = []
+    for one in advice.policies:
+        cells = {"Policy": one.label}
+        if one.cost_usd is None or one.hours is None:
+            rows.append(_escaped(cells | {"Cost, 90 %": one.reason}))
+            continue
+        cost, time = one.cost_usd, one.hours
+        bounds = interval(*(hours(b, like=time.value) for b in (time.low, time.high)))
+        cells |= {
+            "Cost, 90 %": f"{usd(cost.value)} ({interval(number(cost.low), number(cost.high))})",
+            "Time, 90 %": f"{hours(time.value)}{NBSP}h ({bounds})",
+            "Interrupted": number(one.interruptions, 2),
+            "Wasted": percent(one.wasted_share),
+            "Saves, 90 %": policy_saving(one),
+        }
+        if deadline_h is not None:
+            cells[f"Within {hours(deadline_h)}{NBSP}h"] = percent(one.deadline_probability)
+        if one.policy == advice.best:
+            cells = {name: f"**{plain(text)}**" for name, text in cells.items()}
+            rows.append(cells)
+            continue
+        rows.append(_escaped(cells))
+    return pd.DataFrame(rows).fillna("")
+
+
+def _escaped(cells: dict[str, str]) -> dict[str, str]:
+    """Return cells with their text escaped."""
+    return {name: plain(text) for name, text in cells.items()}
+
+
+def _other_counts(advice: SpotAdvice, deadline_h: float | None) -> None:
+    """Draw what more machines of the type would change."""
+    rows = []
+    for more in advice.other_counts:
+        least, most = ("≥ ", "≤ ") if more.bound else ("", "")
+        cells = {
+            "Machines": f"{more.machines:,}",
+            "Cost": f"{least}{usd(more.cost_usd)}",
+            "Time": f"{least}{hours(more.hours)}{NBSP}h",
+        }
+        if deadline_h is not None:
+            cells[f"Within {hours(deadline_h)}{NBSP}h"] = (
+                f"{most}{percent(more.deadline_probability)}"
+            )
+        if advice.machines.startswith(f"{more.machines} ×"):
+            cells = {name: f"**{plain(text)}**" for name, text in cells.items()}
+            rows.append(cells)
+        else:
+            rows.append(_escaped(cells))
+    if len(rows) > 1:
+        st.markdown("**With more machines** :small[:gray[restart all; the numbers that the batch "
+                    "divides over]]")  # fmt: skip
+        st.table(pd.DataFrame(rows), border="horizontal", hide_index=True)
