@@ -38,6 +38,7 @@ from advisor.ui.explained import show_explanation
 from advisor.ui.exporting import export_button, report_button
 from advisor.ui.plan_markets import show_markets
 from advisor.ui.saving import save_button, show_saved_as
+from advisor.ui.spot_panel import show_spot
 from advisor.ui.state import address_values
 from advisor.ui.text import plain
 from advisor.ui.theme import MARKET_TITLES, palette
@@ -77,6 +78,7 @@ def show_plan(
     with right, st.container(border=True, height="stretch", gap="xsmall"):
         _finish(plan, evaluated, row, limits)
     show_markets(evaluated, row, limits.deadline_h)
+    show_spot(evaluated, row, limits, engine)
     left, right = st.columns(2, gap="small")
     with left, st.container(border=True, height="stretch", gap="xsmall"):
         _flips(evaluated, result, row, limits)
