@@ -188,7 +188,7 @@ def _panel(title: str, whole: str, note: str, data: BarData) -> None:
     st.plotly_chart(draw_bar(data, colours), theme=None, config=CONFIG, key=f"bar_{title}", alt=alt)
     with st.grid(len(data.parts), min_column_width=96, gap="xsmall"):
         for part, mark in zip(data.parts, part_marks(data, colours), strict=True):
-            share = f" :small[:gray[{100 * part.share:.0f}{NBSP}%]]" if part.share >= 5e-4 else ""
+            share = f" :small[:gray[{100 * part.share:.0f}{NBSP}%]]" if part.share >= 5e-3 else ""
             st.markdown(f":small[{mark} :gray[{part.name}]]  \n**{plain(part.text)}**{share}")
 
 
@@ -257,6 +257,16 @@ def _flips(evaluated: Evaluated, result: Result, row: int, limits: Constraints) 
              hide_index=True)  # fmt: skip
 
 
+def billing_words(increment_s: float, minimum_s: float) -> str:
+    r"""Return by what a machine is billed, and at least.
+
+    >>> billing_words(1, 60), billing_words(3600, 3600)
+    ('by 1.00\xa0s, 60.0\xa0s at least', 'by 1.0\xa0h')
+    """
+    least = "" if minimum_s <= increment_s else f", {duration(minimum_s)} at least"
+    return f"by {duration(increment_s)}{least}"
+
+
 def _prices(plan: Plan, engine: Engine) -> None:
     group, offer = plan.cluster.groups[0], plan.offer
     catalog = engine.catalog
@@ -267,6 +277,9 @@ def _prices(plan: Plan, engine: Engine) -> None:
          offer.as_of),
         ("Start of a machine", f"{duration(start)}, one in ten over {duration(slow)}", basis, None),
     ]  # fmt: skip
+    rule = catalog.billing_s(group.cloud, group.instance_type)
+    billed = "not available" if rule is None else billing_words(*rule)
+    rows.append(("Billed time", billed, *catalog.price_source("billing", group.cloud)))
     storage = catalog.storage_usd_per_gb_month(*place)
     price = "not available" if storage is None else f"{usd(storage)}/GB-month"
     rows.append(("Checkpoint storage", price, *catalog.price_source("storage", *place)))

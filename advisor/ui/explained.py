@@ -75,7 +75,7 @@ def _nearest(explained: Explanation) -> None:
     st.dataframe(
         pd.DataFrame(rows), hide_index=True, alt="Measured runs nearest to this plan",
         column_config={
-            "Batch": whole, "Sequence or side": whole,
+            "Batch": whole, "Sequence or side": whole, "Samples/s": whole,
             "Source": st.column_config.LinkColumn(display_text=r"github\.com/([^/]+/[^/]+)"),
             "Distance": st.column_config.NumberColumn(help=SCALE_WORDS),
         },

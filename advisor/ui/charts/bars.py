@@ -87,10 +87,14 @@ def bill_bar(bill: Bill) -> BarData:
         "Checkpoints": _known(bill.storage_usd, bill.writes_usd),
         "Data": _known(bill.data_storage_usd, bill.traffic_usd),
     }
-    bar = _bar(values, usd, bill.total_usd)
+    bar = _bar(values, _cents, bill.total_usd)
     if bill.data_stated:
         return bar
     return replace(bar, parts=(*bar.parts[:-1], replace(bar.parts[-1], text=NOT_STATED)))
+
+
+def _cents(amount_usd: float) -> str:
+    return f"${amount_usd:.2f}" if amount_usd < 100 else usd(amount_usd)
 
 
 def _known(*amounts: float | None) -> float | None:
