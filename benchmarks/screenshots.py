@@ -25,6 +25,7 @@ LINE: Final[Address] = {"job": DEFAULT_JOB, "deadline": "36"}
 SCREENS: Final[dict[str, tuple[str, Address]]] = {
     "advise": ("", LINE | {"budget": "3000", "compare": COMPARED[:2]}),
     "today": ("", {"job": "ResNet-50 · 90 epochs · batch 256", "today": "1 x p3.16xlarge"}),
+    "why": ("", LINE | {"why": "true", "probes": "true"}),
     "plan": ("", LINE | {"plan": COMPARED[0]}),
     "plan_spot": ("", LINE | {"plan": COMPARED[1]}),
     "spot": ("spot", {}),

@@ -188,6 +188,27 @@ def test_downloads_are_the_advice_and_the_plan(
     assert json.loads((tmp_path / "plan.json").read_text())["kind"] == "Plan"
 
 
+def test_why_a_pick_won_is_opened_of_each_and_the_link_reopens_it(
+    new_page: Callable[..., Page],
+) -> None:
+    page = new_page()
+    page.goto("/")
+    wait_for_answer(page)
+    page.get_by_text("Why this choice").click()
+    expect(page.get_by_text("What moves the bill most")).to_be_visible()
+    expect(page.get_by_text("turns out the lower of the two with a chance of")).to_be_visible()
+    expect(page.locator(".st-key-tornado .main-svg").first).to_be_visible()
+    expect(page.locator(".st-key-break_even .main-svg").first).to_be_visible()
+    expect(page.get_by_text("Then cheapest is")).to_be_visible()
+    expect(page).to_have_url(re.compile("why=true"))
+    page.locator(".st-key-why_pick").get_by_text("Fastest").click()
+    expect(page.get_by_text("The robust choice is")).to_be_visible()
+    page.locator(".st-key-why_quantity").get_by_text("Step time").wait_for()
+    other = new_page()
+    other.goto(page.url)
+    expect(other.get_by_text("What moves the bill most")).to_be_visible()
+
+
 def test_nothing_feasible_offers_a_way_out(new_page: Callable[..., Page]) -> None:
     page = new_page()
     page.goto("/?job=llama-2-7b · 10 B tokens · batch 1,024&deadline=0.2")
