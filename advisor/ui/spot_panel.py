@@ -75,6 +75,9 @@ def _panel(evaluated: Evaluated, row: int, limits: Constraints, engine: Engine) 
                     alt=f"Chance to be done against hours: {', '.join(finished)}",
                 )  # fmt: skip
         st.table(policies_table(advice, limits.deadline_h), border="horizontal", hide_index=True)
+        reasons = [f"{one.label}: {one.reason}" for one in advice.policies if one.reason]
+        if reasons:
+            st.markdown(f":small[:gray[Not here: {plain('; '.join(reasons))}.]]")
     _other_counts(advice, limits.deadline_h)
     for caveat in advice.caveats:
         st.markdown(f":small[:orange[:material/warning:] :gray[{plain(caveat)}]]")
@@ -175,16 +178,15 @@ def _figures(one: PolicyOutcome, limits: Constraints) -> None:
 
 
 def policies_table(advice: SpotAdvice, deadline_h: float | None) -> pd.DataFrame:
-    """Return one row per policy as text, cheapest first, the best in bold; reasons at the end."""
+    """Return one row per policy that applies as text, cheapest first, the best in bold."""
     rows = []
     for one in advice.policies:
-        cells = {"Policy": one.label}
         if one.cost_usd is None or one.hours is None:
-            rows.append(_escaped(cells | {"Cost, 90 %": one.reason}))
             continue
         cost, time = one.cost_usd, one.hours
         bounds = interval(*(hours(b, like=time.value) for b in (time.low, time.high)))
-        cells |= {
+        cells = {
+            "Policy": one.label,
             "Cost, 90 %": f"{usd(cost.value)} ({interval(number(cost.low), number(cost.high))})",
             "Time, 90 %": f"{hours(time.value)}{NBSP}h ({bounds})",
             "Interrupted": number(one.interruptions, 2),
@@ -193,17 +195,14 @@ def policies_table(advice: SpotAdvice, deadline_h: float | None) -> pd.DataFrame
         }
         if deadline_h is not None:
             cells[f"Within {hours(deadline_h)}{NBSP}h"] = percent(one.deadline_probability)
-        if one.policy == advice.best:
-            cells = {name: f"**{plain(text)}**" for name, text in cells.items()}
-            rows.append(cells)
-            continue
-        rows.append(_escaped(cells))
-    return pd.DataFrame(rows).fillna("")
+        rows.append(_escaped(cells, bold=one.policy == advice.best))
+    return pd.DataFrame(rows)
 
 
-def _escaped(cells: dict[str, str]) -> dict[str, str]:
+def _escaped(cells: dict[str, str], *, bold: bool) -> dict[str, str]:
     """Return cells with their text escaped."""
-    return {name: plain(text) for name, text in cells.items()}
+    mark = "**" if bold else ""
+    return {name: f"{mark}{plain(text)}{mark}" for name, text in cells.items()}
 
 
 def _other_counts(advice: SpotAdvice, deadline_h: float | None) -> None:
@@ -220,11 +219,7 @@ def _other_counts(advice: SpotAdvice, deadline_h: float | None) -> None:
             cells[f"Within {hours(deadline_h)}{NBSP}h"] = (
                 f"{most}{percent(more.deadline_probability)}"
             )
-        if advice.machines.startswith(f"{more.machines} ×"):
-            cells = {name: f"**{plain(text)}**" for name, text in cells.items()}
-            rows.append(cells)
-        else:
-            rows.append(_escaped(cells))
+        rows.append(_escaped(cells, bold=advice.machines.startswith(f"{more.machines} ×")))
     if len(rows) > 1:
         st.markdown("**With more machines** :small[:gray[restart all; the numbers that the batch "
                     "divides over]]")  # fmt: skip

@@ -108,8 +108,7 @@ class HeatMap:
 def by_age() -> HeatMap:
     """Return the share of machines that were taken in each hour of their age, GPU by region."""
     frame = revoked_by_age()
-    place = (frame["gpu"] + " · " + frame["region"] + " · n = "
-             + frame["machines"].astype(str))  # fmt: skip
+    place = frame["gpu"] + " " + frame["region"] + ", " + frame["machines"].astype(str)
     says = [
         f"{row['gpu']}, {row['region']}, hour {row['hour'] + 1} of its age: {row['revoked']} of "
         f"{row['alive']} machines taken, {row['year']}"
@@ -123,15 +122,15 @@ def by_age() -> HeatMap:
         "Hour of a machine's age",
         "%",
         f"Google's preemptible machines, {frame['year'].iloc[0]}, {machines} machines "
-        "(cake-lab/CM-DARE). Groups of 30 or 48, launched in batches: the ranks of regions are "
-        "weak. No other region and no GPU of today was measured.",
+        "(cake-lab/CM-DARE); their number beside each region. Groups of 30 or 48, launched in "
+        "batches: the ranks of regions are weak. No other region, no GPU of today was measured.",
     )
 
 
 def by_hour_of_day() -> HeatMap:
     """Return the machines that were taken in each hour of the day, by GPU alone."""
     frame = revoked_by_hour_of_day()
-    place = frame["gpu"] + " · n = " + frame["machines"].astype(str)
+    place = frame["gpu"] + ", " + frame["machines"].astype(str)
     says = [
         f"{row['gpu']}, {row['hour']}:00 to {row['hour'] + 1}:00: {row['revoked']} machines taken "
         f"of {row['machines']} watched, {row['year']}"
@@ -143,7 +142,8 @@ def by_hour_of_day() -> HeatMap:
         _wide(frame, "says"),
         "Hour of the day",
         "machines",
-        f"Google's preemptible machines, {frame['year'].iloc[0]} (cake-lab/CM-DARE). Counts, not "
+        f"Google's preemptible machines, {frame['year'].iloc[0]} (cake-lab/CM-DARE); the "
+        "machines watched beside each GPU. Counts, not "
         "rates: by region they were not told, nor the time zone, nor how many ran at each hour.",
     )
 
@@ -180,15 +180,18 @@ def draw_heat_map(data: HeatMap, colours: Palette) -> go.Figure:
     figure = go.Figure(
         go.Heatmap(
             z=values, x=[str(name) for name in data.cells.columns], y=list(data.cells.index),
-            colorscale=[[0.0, colours.grid], [1.0, colours.accent]], xgap=2, ygap=2,
+            colorscale=[[0.0, colours.grid], [1.0, colours.accent]], xgap=1, ygap=1,
             text=data.says.fillna("").to_numpy(), hovertemplate="%{text}<extra></extra>",
             hoverongaps=False, zmin=0, zmax=float(np.nanmax(values)),
             colorbar={"title": {"text": data.unit, "side": "right", "font": {"size": 11}},
-                      "thickness": 10, "outlinewidth": 0, "tickfont": {"size": 11}},
+                      "thickness": 8, "outlinewidth": 0, "tickfont": {"size": 11},
+                      "orientation": "h", "x": 0, "xanchor": "left", "len": 0.6, "y": 1.0,
+                      "yanchor": "bottom"},
         )
     )  # fmt: skip
-    height = 90 + ROW_HEIGHT * len(data.cells) + (60 if not data.across else 0)
+    height = 130 + ROW_HEIGHT * len(data.cells) + (60 if not data.across else 0)
     figure.update_layout(plain_layout(colours, height))
+    figure.update_layout(margin={"t": 64})
     figure.update_yaxes(autorange="reversed", type="category", automargin=True, showgrid=False)
     figure.update_xaxes(
         type="category", automargin=True, showgrid=False, tickangle=0 if data.across else -60,
