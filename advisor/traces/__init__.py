@@ -25,6 +25,7 @@ from advisor.traces.trace import (
     OperatorRow,
     Parts,
     RankRow,
+    Timeline,
     Trace,
 )
 
@@ -40,6 +41,7 @@ __all__ = [
     "Parts",
     "RankRow",
     "Result",
+    "Timeline",
     "Trace",
     "TraceReader",
     "read",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import statistics
 from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -11,7 +12,7 @@ import numpy as np
 
 from advisor.traces.intervals import Union
 from advisor.traces.scrub import clean
-from advisor.traces.trace import KernelRow, Parts
+from advisor.traces.trace import KernelRow, Parts, Timeline
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -22,6 +23,7 @@ T = TypeVar("T", bound=np.generic)
 
 KERNEL: Final = 0
 COPY: Final = 1
+SLICES: Final = 120
 _TOP: Final = 12
 _ENOUGH_CALLS: Final = 3
 _COMM: Final = re.compile(
@@ -173,12 +175,13 @@ class DeviceWork:
 
 @dataclass(frozen=True, slots=True)
 class Shares:
-    """Shares of a window, means over devices, and the parts of the window."""
+    """Shares of a window, means over devices, the parts of the window, and how it went by."""
 
     busy: float
     comm: float
     comm_exposed: float
     parts: Parts
+    timeline: Timeline
 
 
 def shares(work: DeviceWork, window: tuple[float, float] | None) -> Shares | None:
@@ -186,8 +189,9 @@ def shares(work: DeviceWork, window: tuple[float, float] | None) -> Shares | Non
 
     None where there is no work or no window.
     """
-    rows = [_of_device(work, device, window) for device in np.unique(work.device)]
-    each = np.array([row for row in rows if row is not None])
+    devices = [_Device.of(work, number, window) for number in np.unique(work.device)]
+    found = [device for device in devices if device is not None]
+    each = np.array([device.times() for device in found])
     if not each.size or not np.isfinite(each).all():
         return None
     length, busy, _, exposed, other, copies = np.mean(each, axis=0)
@@ -203,30 +207,67 @@ def shares(work: DeviceWork, window: tuple[float, float] | None) -> Shares | Non
             memcpy_s=copies,
             idle_s=max(length - busy, 0.0),
         ),
+        timeline=_timeline(found),
     )
 
 
-def _of_device(
-    work: DeviceWork, device: int, window: tuple[float, float] | None
-) -> tuple[float, float, float, float, float, float] | None:
-    """Return window, busy, communication, exposed communication, compute and copies [s]."""
-    mine = work.device == device
-    start, end = work.start[mine], work.end[mine]
-    first, last = window or (float(start.min()), float(end.max()))
-    if not last > first:
-        return None
-    comm_rows, kernel_rows = work.is_comm[mine], work.is_kernel[mine]
+@dataclass(frozen=True, slots=True)
+class _Device:
+    """When a device did what within its window [s]."""
 
-    def union(rows: NDArray[np.bool_]) -> Union:
-        return Union.of(start[rows], end[rows]).within(first, last)
+    first: float
+    last: float
+    comm: Union
+    other: Union
+    kernels: Union
+    all_work: Union
 
-    comm, other = union(comm_rows), union(kernel_rows & ~comm_rows)
-    copies = union(~kernel_rows)
-    kernels = comm.joined(other)
-    busy_s = kernels.joined(copies).length
-    return (
-        *(last - first, busy_s, comm.length, comm.length_without(other)),
-        *(other.length, copies.length_without(kernels)),
+    @classmethod
+    def of(
+        cls, work: DeviceWork, device: int, window: tuple[float, float] | None
+    ) -> _Device | None:
+        """Look at a device; None where its window is empty."""
+        mine = work.device == device
+        start, end = work.start[mine], work.end[mine]
+        first, last = window or (float(start.min()), float(end.max()))
+        if not last > first:
+            return None
+        comm_rows, kernel_rows = work.is_comm[mine], work.is_kernel[mine]
+
+        def union(rows: NDArray[np.bool_]) -> Union:
+            return Union.of(start[rows], end[rows]).within(first, last)
+
+        comm, other = union(comm_rows), union(kernel_rows & ~comm_rows)
+        kernels = comm.joined(other)
+        return cls(first, last, comm, other, kernels, kernels.joined(union(~kernel_rows)))
+
+    def times(self) -> tuple[float, float, float, float, float, float]:
+        """Return window, busy, communication, exposed communication, compute and copies [s]."""
+        kernels_s, other_s = self.kernels.length, self.other.length
+        return (
+            *(self.last - self.first, self.all_work.length, self.comm.length),
+            *(max(kernels_s - other_s, 0.0), other_s),
+            max(self.all_work.length - kernels_s, 0.0),
+        )
+
+    def slices(self) -> NDArray[np.float64]:
+        """Return compute, exposed communication and copies of equal slices, as their shares."""
+        edges = np.linspace(self.first, self.last, SLICES + 1)
+        other, kernels, all_work = (
+            np.diff(union.covered(edges)) for union in (self.other, self.kernels, self.all_work)
+        )
+        parts = np.array([other, kernels - other, all_work - kernels])
+        return np.clip(parts * SLICES / (self.last - self.first), 0.0, 1.0)
+
+
+def _timeline(devices: Sequence[_Device]) -> Timeline:
+    compute, comm, copies = np.mean([device.slices() for device in devices], axis=0).round(4)
+    length_s = statistics.fmean(device.last - device.first for device in devices)
+    return Timeline(
+        slice_s=length_s / SLICES,
+        compute=compute.tolist(),
+        comm_exposed=comm.tolist(),
+        memcpy=copies.tolist(),
     )
 
 

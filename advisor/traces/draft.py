@@ -15,6 +15,7 @@ from advisor.traces.trace import (
     OperatorRow,
     Parts,
     RankRow,
+    Timeline,
     Trace,
 )
 
@@ -77,6 +78,7 @@ class Draft:
     operators: tuple[OperatorRow, ...] = ()
     collectives: tuple[CollectiveRow, ...] = ()
     parts: Parts | None = None
+    timeline: Timeline | None = None
     host: HostTime | None = None
     kernels: tuple[KernelRow, ...] = ()
     warnings: list[str] = field(default_factory=list)

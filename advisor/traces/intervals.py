@@ -63,3 +63,17 @@ class Union:
     def length_without(self, other: Union) -> float:
         """Length of the part that `other` does not cover."""
         return max(self.joined(other).length - other.length, 0.0)
+
+    def covered(self, times: Times) -> Times:
+        """Return how much of the time before each of some moments the intervals cover.
+
+        >>> Union(np.array([0.0, 4.0]), np.array([2.0, 5.0])).covered(np.array([1.0, 3.0, 9.0]))
+        array([1., 2., 3.])
+        """
+        if not self.starts.size:
+            return np.zeros_like(times)
+        moments = np.column_stack([self.starts, self.ends]).ravel()
+        until = np.cumsum(self.ends - self.starts)
+        before = np.concatenate([[0.0], until[:-1]])
+        passed = np.interp(times, moments, np.column_stack([before, until]).ravel())
+        return np.asarray(passed, dtype=np.float64)

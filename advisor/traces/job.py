@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _RANK_IN_NAME: Final = re.compile(r"(?:rank|worker|gpu|_r)[-_.]?(\d{1,15})", re.IGNORECASE)
 _TOP: Final = 12
 _NOT_SHARED: Final = frozenset(
-    {"format", "ranks", "warnings", "parts", "host", "kernels"}
+    {"format", "ranks", "warnings", "parts", "timeline", "host", "kernels"}
     | {
         "operators",
         "collectives",
@@ -125,7 +125,7 @@ def _set_numbers(draft: Draft, traces: Sequence[Trace]) -> None:
     draft.parts = _mean_parts([t.parts for t in traces if t.parts is not None])
     draft.kernels = _sum_kernels(traces)
     slowest = max(traces, key=lambda t: t.step_time_s or 0.0)
-    draft.host = slowest.host
+    draft.host, draft.timeline = slowest.host, slowest.timeline
     draft.operators, draft.collectives = slowest.operators, slowest.collectives
 
 

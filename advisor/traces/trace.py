@@ -43,6 +43,18 @@ class Parts(Noun):
     idle_s: float = Field(ge=0)
 
 
+class Timeline(Noun):
+    """How a usual device spent equal slices of the observed time, as shares of a slice.
+
+    What is left of a slice is idle. Of several ranks it is that of the slowest.
+    """
+
+    slice_s: float = Field(gt=0)
+    compute: tuple[float, ...] = Field(min_length=1)
+    comm_exposed: tuple[float, ...] = Field(min_length=1)
+    memcpy: tuple[float, ...] = Field(min_length=1)
+
+
 class HostTime(Noun):
     """What the host of one process did in its steps; means over the steps but for ``steps_s``.
 
@@ -117,7 +129,7 @@ class Trace(Noun):
         One row per process.
     operators, collectives
         Shapes and messages, where the profiler recorded them.
-    parts, host, kernels
+    parts, timeline, host, kernels
         Where the time of the devices and of the host went.
     warnings : tuple of str
         Sentences about what is missing, doubtful or was left out.
@@ -151,6 +163,7 @@ class Trace(Noun):
     operators: tuple[OperatorRow, ...] = ()
     collectives: tuple[CollectiveRow, ...] = ()
     parts: Parts | None = None
+    timeline: Timeline | None = None
     host: HostTime | None = None
     kernels: tuple[KernelRow, ...] = ()
     warnings: tuple[str, ...] = ()

@@ -159,3 +159,16 @@ def test_a_trace_that_begins_at_time_zero_with_an_arrow_is_read() -> None:
     shifted = [event | {"ts": event["ts"] - first} if "ts" in event else event for event in events]
     begun = read(dumped(profiler_trace([arrow, *shifted]), indent=None))
     assert begun.step_time_s == read(dumped(profiler_trace(events))).step_time_s
+
+
+def test_the_timeline_adds_up_to_the_parts() -> None:
+    trace = read(dumped(profiler_trace()))
+    assert trace.timeline is not None
+    assert trace.parts is not None
+    for shares, whole_s in (
+        (trace.timeline.compute, trace.parts.compute_s),
+        (trace.timeline.comm_exposed, trace.parts.comm_exposed_s),
+        (trace.timeline.memcpy, trace.parts.memcpy_s),
+    ):
+        assert sum(shares) * trace.timeline.slice_s == pytest.approx(whole_s, abs=1e-6)
+    assert max(trace.timeline.compute) > 0

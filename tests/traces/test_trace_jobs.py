@@ -116,3 +116,9 @@ def test_a_profile_needs_what_the_file_may_not_say(changes: dict[str, Any], miss
     trace: Trace = read(rank(0)).model_copy(update=changes)
     with pytest.raises(TraceError, match=missing):
         trace.to_profile()
+
+
+def test_the_timeline_of_a_job_is_that_of_its_slowest_rank() -> None:
+    files = [(f"{i}.json", rank(i, period=1500.0 if i == 2 else 1000.0)) for i in range(4)]
+    job = read(tar(*files), "job.tar.gz")
+    assert job.timeline == read(files[2][1]).timeline

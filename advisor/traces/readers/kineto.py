@@ -78,7 +78,8 @@ def _describe(chrome: ChromeTrace, events: ProfilerEvents) -> Trace:
     if used is not None:
         draft.gpu_busy_share = used.busy
         draft.comm_share, draft.comm_exposed_share = used.comm, used.comm_exposed
-        draft.parts, draft.kernels = used.parts, events.work.top()
+        draft.parts, draft.timeline = used.parts, used.timeline
+        draft.kernels = events.work.top()
     elif not events.foreign:
         draft.warn(
             "No work of a GPU was recorded, so shares of GPU time are not available; add "

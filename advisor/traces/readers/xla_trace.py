@@ -116,7 +116,8 @@ class _Found:
         else:
             draft.gpu_busy_share = used.busy
             draft.comm_share, draft.comm_exposed_share = used.comm, used.comm_exposed
-            draft.parts, draft.kernels = used.parts, self.work.top()
+            draft.parts, draft.timeline = used.parts, used.timeline
+            draft.kernels = self.work.top()
         if events >= _WRITTEN_EVENTS:
             draft.warn("The file holds a million events, where its writer stops: a part only.")
         return draft.finish()
