@@ -116,6 +116,25 @@ def test_a_public_trace_tells_its_step_and_leads_to_calibrated_plans(
     compare_two(page)
 
 
+def test_a_trace_sent_over_http_opens_on_the_page_and_leads_to_plans(
+    new_page: Callable[..., Page], own_trace: Path
+) -> None:
+    page = new_page()
+    answer = page.request.post(
+        "/api/traces?name=own.json&wait=60", data=own_trace.read_bytes(),
+        headers={"Content-Type": "application/json"},
+    )  # fmt: skip
+    said = answer.json()
+    assert said["runs"][0]["step_time_s"] == pytest.approx(0.1)
+    page.goto(said["page"])
+    expect(page.locator(".st-key-account")).to_contain_text("1 file")
+    expect(page).to_have_url(re.compile("/profiles$"))
+    wait_until_still(page)
+    assert number(told(page, "Step time")) == pytest.approx(100, rel=0.02)
+    page.reload()  # what was read is handed over once
+    expect(page.get_by_text("Each file becomes a card")).to_be_visible()
+
+
 def test_a_kept_run_is_marked_deleted_and_brought_back(
     new_page: Callable[..., Page], tmp_path: Path
 ) -> None:
