@@ -108,7 +108,8 @@ def bill_of(evaluated: Evaluated, row: int) -> Bill:
         known["interruptions_usd"] = None
     if np.isnan(np.broadcast_to(evaluated.terms.increment_s, len(evaluated.plans))[row]):
         known["rounding_usd"] = None
-    return Bill(**known, data_stated=evaluated.options.data is not None)
+    data = evaluated.options.data
+    return Bill(**known, data_stated=data is not None and data.is_there)
 
 
 def plan_keys(plans: pd.DataFrame) -> list[str]:

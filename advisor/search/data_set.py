@@ -107,6 +107,11 @@ class DataSet:
         return self.gb * GB
 
     @property
+    def is_there(self) -> bool:
+        """Whether there are data at all, or only prices of storage and transfer."""
+        return self.gb > 0 or bool(self.cloud)
+
+    @property
     def place(self) -> str:
         """Where it lies, as it is written."""
         return f"{self.cloud}:{self.region}" if self.cloud else ""

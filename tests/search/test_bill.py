@@ -310,6 +310,15 @@ def test_what_the_user_pays_for_data_goes_before_the_catalog(
     assert found.bill.data_storage_usd == pytest.approx(10 * found.plans["hours"] / 730)
 
 
+def test_prices_alone_are_no_data(catalog: Catalog) -> None:
+    prices = DataSet.stated(catalog, storage_usd_per_gb_month=0.1)
+    assert prices is not None
+    assert not prices.is_there
+    assert DataSet(gb=1).is_there
+    assert DataSet.at("aws:us-east-1", catalog, 0.0).is_there  # the weights go back there
+    assert DataSet.stated(catalog) is None
+
+
 def test_traffic_without_a_known_price_is_not_free(catalog: Catalog) -> None:
     prices = transfer_prices(catalog, DataSet(gb=1, cloud="paperspace", region="unspecified"))
     away = (catalog.offers["cloud"] == "aws").to_numpy()
