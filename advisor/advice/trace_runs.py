@@ -143,9 +143,17 @@ def run_of_trace(trace: Trace, facts: RunFacts, catalog: Catalog, *, where: str 
     Raises
     ------
     InvalidInputError
-        If model, global batch, accelerator, their number or a step time are not known, or the
-        accelerator is not in the catalog; the message says which option to give.
+        If model, global batch, accelerator, their number or a step time are not known, the
+        accelerator is not in the catalog, or the run used none; the message says what to give.
     """
+    # What is stated is no gap that the facts could fill; a profile of processors alone on a
+    # machine with accelerators states nothing.
+    if trace.gpus == 0 and not trace.gpus_on_host:
+        raise InvalidInputError(
+            "this run ran without accelerators.",
+            where=where,
+            todo="Give a run on accelerators, or leave their number empty if it is not known.",
+        )
     known = _known(trace, facts)
     _ask_for_missing(known.missing(), trace, where)
     architecture, size, count = known.architecture, known.size, known.count

@@ -157,6 +157,12 @@ def test_a_table_holds_many_runs_and_a_gap_names_its_row(catalog: Catalog) -> No
         runs_of_file(RUNS.replace("ResNet-50", "").encode(), RunFacts(), catalog, name="a.csv")
 
 
+def test_a_run_on_processors_alone_is_none_of_the_machines_given(catalog: Catalog) -> None:
+    facts = RunFacts(model="gpt2", global_batch=64).on("1 x p4d.24xlarge", catalog)
+    with pytest.raises(InvalidInputError, match="ran without accelerators"):
+        run_of_trace(trace(gpus=0), facts, catalog, where="runs.csv")
+
+
 def test_a_bad_file_says_so(catalog: Catalog, tmp_path: Path) -> None:
     (tmp_path / "empty.log").write_bytes(b"")
     with pytest.raises(TraceError, match=r"empty\.log"):
