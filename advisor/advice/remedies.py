@@ -154,6 +154,9 @@ _RULES: Final[dict[str, Callable[[_Predictions, Finding, Trace], Finding]]] = {
     "communication-exposed": _Predictions.communication,
 }
 
+PREDICTED: Final = frozenset(_RULES)
+"""Kinds of findings of which a prediction can be made."""
+
 
 def _added(finding: Finding, text: str, predicted: Estimate) -> Finding:
     return finding.model_copy(

@@ -10,6 +10,7 @@ from advisor.core.errors import AdvisorError, InvalidInputError
 from advisor.store import Store
 from advisor.ui.address import open_advise
 from advisor.ui.reads import Upload
+from advisor.ui.run_charts import show_run_charts
 from advisor.ui.run_fields import (
     MOST_LOOKED_AT,
     draw_fields,
@@ -17,6 +18,7 @@ from advisor.ui.run_fields import (
     inputs_from,
     runs_of_upload,
 )
+from advisor.ui.run_findings import show_findings
 from advisor.ui.run_words import (
     escaped,
     format_name,
@@ -44,7 +46,8 @@ def show_upload(upload: Upload) -> None:
             return
         if len(upload.traces) == 1:
             _facts(upload)
-            _findings(upload)
+            show_findings(upload)
+            show_run_charts(upload.traces[0], upload.number)
         else:
             _table(upload)
         _warnings(upload)
@@ -111,21 +114,6 @@ def _facts(upload: Upload) -> None:
                 reasons = " ".join(plain(reason) for reason in one.evidence)
                 st.markdown(f"**{title}: {plain(guess_text(one))}** :gray[({one.confidence} "
                             f"confidence)] {reasons}")  # fmt: skip
-
-
-def _findings(upload: Upload) -> None:
-    if not upload.findings:
-        st.markdown(":gray[The file does not tell what holds the run up.]")
-        return
-    first, *others = upload.findings
-    colour = {"high": "red", "medium": "orange"}.get(first.severity, "blue")
-    title = "Bottleneck" if first.severity != "info" else "Good to know"
-    st.markdown(f":{colour}-badge[{title}] {plain(first.sentence)} :gray[{plain(first.help)}]")
-    if others:
-        with st.expander(f"{len(others)} more finding{'s' * (len(others) > 1)}",
-                         icon=":material/search:"):  # fmt: skip
-            for one in others:
-                st.markdown(f"{plain(one.sentence)} :gray[{plain(one.help)}]")
 
 
 def _table(upload: Upload) -> None:

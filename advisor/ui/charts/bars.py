@@ -12,7 +12,7 @@ from advisor.ui.charts.style import plain_layout
 from advisor.ui.theme import swatch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from advisor.domain import Bill, MemoryUse, StepParts
     from advisor.ui.theme import Palette
@@ -42,7 +42,10 @@ class BarData:
 NOT_STATED: Final = "not stated"
 
 
-def _bar(values: dict[str, float | None], text: Callable[[float], str], whole: float) -> BarData:
+def stacked(
+    values: Mapping[str, float | None], text: Callable[[float], str], whole: float
+) -> BarData:
+    """Return named parts of a whole as a bar; None is not available."""
     parts = []
     for name, value in values.items():
         share = (value or 0.0) / whole if whole > 0 else 0.0
@@ -59,7 +62,7 @@ def step_bar(parts: StepParts) -> BarData:
         "Pipeline bubble": parts.bubble_s,
         "Overhead": parts.overhead_s,
     }
-    return _bar(values, duration, parts.total_s)
+    return stacked(values, duration, parts.total_s)
 
 
 def memory_bar(memory: MemoryUse) -> BarData:
@@ -72,7 +75,7 @@ def memory_bar(memory: MemoryUse) -> BarData:
         "Workspace": memory.workspace_bytes,
         "Free": free,
     }
-    return _bar(values, data_size, max(memory.capacity_bytes, memory.used_bytes))
+    return stacked(values, data_size, max(memory.capacity_bytes, memory.used_bytes))
 
 
 def bill_bar(bill: Bill) -> BarData:
@@ -87,7 +90,7 @@ def bill_bar(bill: Bill) -> BarData:
         "Checkpoints": _known(bill.storage_usd, bill.writes_usd),
         "Data": _known(bill.data_storage_usd, bill.traffic_usd),
     }
-    bar = _bar(values, _cents, bill.total_usd)
+    bar = stacked(values, _cents, bill.total_usd)
     if bill.data_stated:
         return bar
     return replace(bar, parts=(*bar.parts[:-1], replace(bar.parts[-1], text=NOT_STATED)))
