@@ -35,6 +35,8 @@ __all__ = [
     "propose",
     "read_trace",
     "report",
+    "running",
+    "spot",
 ]
 
 

@@ -21,6 +21,8 @@ from advisor.api import (
     propose,
     read_trace,
     report,
+    running,
+    spot,
 )
 
 __version__: str
@@ -48,4 +50,6 @@ __all__ = [
     "propose",
     "read_trace",
     "report",
+    "running",
+    "spot",
 ]
