@@ -35,6 +35,7 @@ from advisor.advice.question import Hardware, ask
 from advisor.advice.sharing import export_plan as export
 from advisor.advice.sharing import proposal_in
 from advisor.advice.sharing import write_report as report
+from advisor.advice.spot_api import running, spot
 from advisor.catalog import load
 from advisor.core.errors import (
     AdvisorError,
@@ -84,6 +85,8 @@ __all__ = [
     "propose",
     "read_trace",
     "report",
+    "running",
+    "spot",
 ]
 
 Finetune = Literal["full", "lora", "qlora"]
