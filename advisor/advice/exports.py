@@ -23,7 +23,7 @@ def front_csv(advice: Advice) -> str:
 def plans_csv(named: Iterable[tuple[Plan, str]]) -> str:
     """Return plans, each with the names of its picks, as CSV with one header row."""
     text = io.StringIO()
-    rows = [_row(plan, pick) for plan, pick in named]
+    rows = [plan_row(plan, pick) for plan, pick in named]
     writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
     writer.writeheader()
     writer.writerows({key: _safe(value) for key, value in row.items()} for row in rows)
@@ -42,7 +42,8 @@ def _named(advice: Advice) -> Iterator[tuple[Plan, str]]:
         yield plan, " ".join(names.get(key, []))
 
 
-def _row(plan: Plan, pick: str) -> dict[str, object]:
+def plan_row(plan: Plan, pick: str) -> dict[str, object]:
+    """Return a plan as the cells of a table, by column; units stand in the names."""
     group, layout = plan.cluster.groups[0], plan.layout
     return {
         "plan_id": plan.id,

@@ -21,6 +21,7 @@ from advisor.cli import (
     serve,
     spot,
     stored,
+    sweep_command,
     traced,
     values,
 )
@@ -64,6 +65,7 @@ def make_parser() -> argparse.ArgumentParser:
     export_command.add_commands(actions, _add_question)
     report_command.add_commands(actions, _add_question)
     diff_command.add_commands(actions)
+    sweep_command.add_commands(actions)
     refit.add_commands(actions)
     _add_serve(actions)
     return parser
