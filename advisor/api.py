@@ -9,6 +9,7 @@ import io
 import logging
 import os
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
@@ -17,6 +18,7 @@ import pandas as pd
 from advisor import domain
 from advisor.advice import Engine
 from advisor.advice.attribution import difference
+from advisor.advice.currency import budget_in_usd, currency_named
 from advisor.advice.exports import front_csv
 from advisor.advice.given_values import (
     Amount,
@@ -55,7 +57,7 @@ from advisor.search.search import SearchOptions
 from advisor.traces import Trace, read
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from advisor.advice.question import OwnRun
     from advisor.advice.sharing import Source
@@ -136,6 +138,10 @@ def advise(
     min_memory_gb: Amount | None = None,
     spot_ceiling_usd: Amount | None = None,
     max_usd_per_h: Amount | None = None,
+    own: str | Sequence[str] = (),
+    max_carbon_kg: Amount | None = None,
+    currency: str = "",
+    budget: Amount | None = None,
     quotas: Quotas = (),
     max_machines: int | None = None,
     max_accelerators: int = USUAL.most_accelerators,
@@ -186,6 +192,13 @@ def advise(
         Memory of one accelerator, at least [GB].
     spot_ceiling_usd, max_usd_per_h : number, optional
         Spot price of one accelerator, and price of all machines, at most [USD/h].
+    own : str or list of str
+        Machines you own or hold, beside those of your list: ``"2 x 8 H100 at 0.9"``, the price in
+        USD per accelerator-hour.
+    max_carbon_kg : number, optional
+        Emissions of the job, at most [kg CO2e], by your list ``carbon``.
+    currency, budget : str and number, optional
+        A budget in another currency, by your list ``rates``; instead of `budget_usd`.
     quotas : path or str, or list of them
         What your accounts may run: files, or texts, of what ``aws service-quotas
         list-service-quotas``, ``gcloud compute regions describe`` or ``az vm list-usage`` print,
@@ -223,7 +236,10 @@ def advise(
     NoFeasiblePlanError
         If no plan meets the limits; the message says which to relax and by how much.
     """
-    catalog = _catalog(engine)
+    held = (own,) if isinstance(own, str) else tuple(own)
+    catalog = load(own=held) if held else _catalog(engine)
+    if held and engine is not None:
+        engine = replace(engine, catalog=catalog)
     job = _job(
         model,
         {"tokens": tokens, "epochs": epochs, "steps": steps, "samples": samples},
@@ -246,9 +262,14 @@ def advise(
         least_memory_gb=count_of("min_memory_gb", min_memory_gb),
         spot_usd_per_accelerator_h=count_of("spot_ceiling_usd", spot_ceiling_usd),
         most_usd_per_h=count_of("max_usd_per_h", max_usd_per_h),
+        most_carbon_kg=count_of("max_carbon_kg", max_carbon_kg),
         most_machines=whole_of("max_machines", max_machines),
         deadline_h=count_of("deadline_h", deadline_h),
-        budget_usd=count_of("budget_usd", budget_usd),
+        budget_usd=budget_in_usd(
+            count_of("budget", budget),
+            count_of("budget_usd", budget_usd),
+            currency_named(currency, catalog),
+        ),
         chance=chance,
     )
     for note in notes:

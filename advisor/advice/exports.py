@@ -76,6 +76,7 @@ def plan_row(plan: Plan, pick: str) -> dict[str, object]:
         "usd_per_machine_h": plan.offer.usd_per_h,
         "discount_percent": plan.offer.discount_percent,
         "to_pay_usd": None if plan.credits is None else round(plan.credits.to_pay_usd.value, 2),
+        "carbon_kg": None if plan.carbon_kg is None else round(plan.carbon_kg.value, 3),
         "price_as_of": plan.offer.as_of,
         "price_source": plan.offer.source,
     }

@@ -50,6 +50,7 @@ def make_plan(evaluated: Evaluated, row: int, engine: Engine, deadline_h: float 
         hours=_estimate(plan, ("hours", "hours_low", "hours_high"), "h", basis),
         cost_usd=cost,
         credits=credits_of(engine, str(plan["cloud"]), cost),
+        carbon_kg=_carbon(plan, basis),
         steps=evaluated.workload.steps,
         parts=parts_of(evaluated.best, entry),
         memory=memory_of(evaluated.best, entry),
@@ -110,6 +111,15 @@ def bill_of(evaluated: Evaluated, row: int) -> Bill:
         known["rounding_usd"] = None
     data = evaluated.options.data
     return Bill(**known, data_stated=data is not None and data.is_there)
+
+
+def _carbon(plan: pd.Series[Any], basis: Basis) -> Estimate | None:
+    """Return the emissions: they grow with the hours that the machines run."""
+    rate = float(plan["machines"] * plan["carbon_kg_per_h"])
+    if np.isnan(rate):
+        return None
+    value, low, high = (float(plan[name]) * rate for name in ("hours", "hours_low", "hours_high"))
+    return Estimate(value=value, low=min(low, value), high=max(high, value), unit="kg", basis=basis)
 
 
 def plan_keys(plans: pd.DataFrame) -> list[str]:

@@ -20,7 +20,7 @@ def credits_of(engine: Engine, cloud: str, bill: Estimate) -> Credits | None:
 
 def sentences(plan: Plan) -> tuple[str, ...]:
     """Return what the user's terms change of a plan, one sentence each; nothing without any."""
-    said = (_discount(plan.offer), _credits(plan))
+    said = (_discount(plan.offer), _credits(plan), _block(plan), _carbon(plan))
     return tuple(sentence for sentence in said if sentence)
 
 
@@ -41,3 +41,17 @@ def _credits(plan: Plan) -> str:
         return f"Your {credits_} pay all of it."
     ends = interval(number(pay.low), number(pay.high))
     return f"After your {credits_}: {usd(pay.value)} to pay (90 % {ends})."
+
+
+def _block(plan: Plan) -> str:
+    if plan.offer.market != "capacity_block":
+        return ""
+    return "Your capacity block: all of it is paid, and the job ends within it."
+
+
+def _carbon(plan: Plan) -> str:
+    if plan.carbon_kg is None:
+        return ""
+    kg = plan.carbon_kg
+    ends = interval(number(kg.low), number(kg.high))
+    return f"{number(kg.value)} kg CO2e by your table of grids (90 % {ends}), accelerators alone."

@@ -14,7 +14,10 @@ from advisor.catalog import trust
 from advisor.catalog.catalog import Catalog
 from advisor.catalog.discounts import discounted
 from advisor.catalog.names import lookup_table
+from advisor.catalog.own.inline import machines_named
+from advisor.catalog.own.known import known
 from advisor.catalog.provider import PROVIDERS
+from advisor.catalog.providers.own import tables_of
 from advisor.catalog.regions import region_area
 from advisor.core.errors import CatalogError
 from advisor.domain.hardware import Market
@@ -28,7 +31,11 @@ DEFAULT_PROVIDERS: Final = ("snapshot", "own")
 TERMS: Final = ("discounts", "credits", "rates", "carbon")
 
 
-def load(providers: tuple[str, ...] = DEFAULT_PROVIDERS, today: dt.date | None = None) -> Catalog:
+def load(
+    providers: tuple[str, ...] = DEFAULT_PROVIDERS,
+    today: dt.date | None = None,
+    own: tuple[str, ...] = (),
+) -> Catalog:
     """Load the catalog; the same arguments give the same object until a provider's data change.
 
     Parameters
@@ -38,13 +45,18 @@ def load(providers: tuple[str, ...] = DEFAULT_PROVIDERS, today: dt.date | None =
         stay as the earlier ones had them and `Catalog.notes` says so.
     today : datetime.date, optional
         The day that the age of prices is counted to; today by default.
+    own : tuple of str
+        Machines of the user beside those of their list: ``2 x 8 H100 at 0.9``.
 
     Raises
     ------
     CatalogError
         If the first provider fails.
+    InvalidInputError
+        If own machines cannot be understood.
     """
-    return _load(providers, today or dt.datetime.now(tz=dt.UTC).date(), stamp(providers))
+    day = today or dt.datetime.now(tz=dt.UTC).date()
+    return _load(providers, day, stamp(providers), own)
 
 
 def stamp(providers: tuple[str, ...] = DEFAULT_PROVIDERS) -> str:
@@ -53,7 +65,7 @@ def stamp(providers: tuple[str, ...] = DEFAULT_PROVIDERS) -> str:
 
 
 @lru_cache(maxsize=8)
-def _load(providers: tuple[str, ...], today: dt.date, _: str) -> Catalog:
+def _load(providers: tuple[str, ...], today: dt.date, _: str, own: tuple[str, ...] = ()) -> Catalog:
     tables = PROVIDERS[providers[0]]().fetch()
     notes: list[str] = []
     for name in providers[1:]:
@@ -64,6 +76,8 @@ def _load(providers: tuple[str, ...], today: dt.date, _: str) -> Catalog:
             notes.append(f"{name}: {error} The prices of {newest} stay in use.")
         else:
             tables = _laid_over(fetched, tables)
+    if own:
+        tables = _laid_over(tables_of([machines_named(text, known()) for text in own]), tables)
     return assemble(tables, today, notes)
 
 

@@ -120,6 +120,15 @@ def _add_limits(command: argparse.ArgumentParser) -> None:
                         metavar="USD", help="spot price per accelerator-hour, at most")  # fmt: skip
     limits.add_argument("--max-usd-per-h", type=values.positive("--max-usd-per-h"), metavar="USD",
                         help="price of all machines per hour, at most")  # fmt: skip
+    limits.add_argument("--own", action="append", metavar="MACHINES",
+                        help="machines you own or hold: “2 x 8 H100 at 0.9 over 400 Gbit/s”, the "
+                        "price in USD per accelerator-hour; repeatable")  # fmt: skip
+    limits.add_argument("--max-carbon-kg", type=values.positive("--max-carbon-kg"), metavar="KG",
+                        help="CO2e of the job, at most; needs your list carbon")  # fmt: skip
+    limits.add_argument("--currency", default="", metavar="CODE",
+                        help="say costs in it too, by your list rates")  # fmt: skip
+    limits.add_argument("--budget", type=values.positive("--budget"), metavar="AMOUNT",
+                        help="budget in --currency")  # fmt: skip
     limits.add_argument("--quota", action="append", type=Path, metavar="FILE",
                         help="what your accounts may run: JSON of aws service-quotas, gcloud "
                         "compute regions describe or az vm list-usage, or a table type,count; "

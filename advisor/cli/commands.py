@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from advisor.advice import Engine
+from advisor.advice.currency import currency_named
 from advisor.advice.exports import front_csv
 from advisor.advice.limits import limits_named, listed_offers
 from advisor.advice.question import Hardware
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 def advise(options: argparse.Namespace) -> int:
     """Recommend machines for a job."""
-    catalog = loaded_catalog()
+    catalog = loaded_catalog(tuple(options.own or ()))
     question = question_of(options, catalog, options.current)
     search = search_options_of(options, catalog)
     limits = limits_of(options, catalog)
@@ -52,6 +53,9 @@ def advise(options: argparse.Namespace) -> int:
         _print_json(advice)
     else:
         tables.show_advice(advice, limits)
+        currency = currency_named(options.currency, catalog)
+        if currency is not None:
+            tables.show_currency(advice, currency)
     return 0
 
 
@@ -88,9 +92,9 @@ def catalog(options: argparse.Namespace) -> int:
     return 0
 
 
-def loaded_catalog() -> Catalog:
-    """Return the catalog; what the user should know of it goes to standard error."""
-    catalog = load()
+def loaded_catalog(own: tuple[str, ...] = ()) -> Catalog:
+    """Return the catalog with these own machines; notes on it go to standard error."""
+    catalog = load(own=own)
     for note in catalog.notes:
         print(f"advisor: note: {printable(note)}", file=sys.stderr)  # noqa: T201 - beside the output
     return catalog

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, TypedDict
 
+from advisor.advice.currency import budget_in_usd, currency_named
 from advisor.advice.given_values import MOST_BYTES, texts_of
 from advisor.advice.job import AMOUNTS, Job
 from advisor.advice.limits import constraints_named
@@ -125,9 +126,12 @@ def limits_of(options: argparse.Namespace, catalog: Catalog) -> Constraints:
         least_memory_gb=options.min_memory_gb,
         spot_usd_per_accelerator_h=options.spot_ceiling_usd,
         most_usd_per_h=options.max_usd_per_h,
+        most_carbon_kg=options.max_carbon_kg,
         most_machines=options.max_machines,
         deadline_h=options.deadline_h,
-        budget_usd=options.budget_usd,
+        budget_usd=budget_in_usd(
+            options.budget, options.budget_usd, currency_named(options.currency, catalog)
+        ),
         chance=options.chance,
     )
     for note in notes:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from advisor.advice.currency import Currency
     from advisor.catalog import Catalog
     from advisor.domain import Advice, Estimate, Forecast, OwnRuns, Plan, Workload
     from advisor.search.constraints import Constraints
@@ -60,6 +61,15 @@ def show_advice(advice: Advice, limits: Constraints) -> None:
     for name, explained in advice.explanations.items():
         show_explanation(out, explained, f"{TITLES[name]}, explained")
     _show_account(out, advice)
+
+
+def show_currency(advice: Advice, currency: Currency) -> None:
+    """Print the costs of the picks in the user's currency, and its rate."""
+    said = ", ".join(
+        f"{TITLES[name].lower()} {currency.words(pick.plan.cost_usd.value)}"
+        for name, pick in advice.picks.items()
+    )
+    console().print(f"In {currency.code}: {said} [dim](your rate: {currency.rate_words})[/dim]")
 
 
 def _show_reasons(out: Console, advice: Advice) -> None:

@@ -161,6 +161,9 @@ class Plan(Noun):
         default=None, description="None: the machines are not taken away."
     )
     credits: Credits | None = Field(default=None, description="None without own credits.")
+    carbon_kg: Estimate | None = Field(
+        default=None, description="CO2e; None where the user's table of grids has no such region."
+    )
     calibrated: Calibrated | None = Field(default=None, description="None without own runs.")
     catalog_hash: str
     data_hash: str

@@ -70,6 +70,8 @@ def _relaxed(plans: pd.DataFrame, limits: Constraints, name: str, rows: np.ndarr
     if name not in NEEDED:
         return limits.without(name)
     needed = NEEDED[name](plans, limits)[rows]
+    if not 0 < needed.min() < np.inf:  # nothing is known of them, or no number is low enough
+        return limits.without(name)
     value: float
     if name == "least_memory_gb":
         value = _round_down(float(needed.max()))

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from advisor.advice.advise import advice_of
+from advisor.advice.currency import Currency
 from advisor.advice.exports import front_csv
 from advisor.advice.plans import plan_keys
 from advisor.advice.probes import what_to_measure
 from advisor.ui import basket
 from advisor.ui.cards import show_cards
-from advisor.ui.charts.cost_time import cost_time_data, draw_cost_time
+from advisor.ui.charts.carbon import carbon_data, carbon_known, draw_carbon
+from advisor.ui.charts.cost_time import PICK_TITLES, cost_time_data, draw_cost_time
 from advisor.ui.charts.style import CONFIG
 from advisor.ui.choosing import show_choice
 from advisor.ui.probing import show_probes
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from advisor.domain import Advice, Plan
     from advisor.search.constraints import Constraints
     from advisor.search.search import Evaluated
+    from advisor.ui.charts.cost_time import CostTimeData
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -57,11 +60,26 @@ def show_answer(answer: Answer) -> None:
     keys = plan_keys(answer.table.plans.iloc[list(picks.values())])
     show_cards(answer.advice(front=False).picks, answer.current, answer.limits.deadline_h,
                open_plan, dict(zip(picks, keys, strict=True)))  # fmt: skip
+    _in_currency(answer)
     basket.show_basket()
     show_choice(answer)
     show_probes(answer)
     show_chart(answer)
     _front(answer)
+
+
+def _in_currency(answer: Answer) -> None:
+    """Say the costs of the picks in the user's currency, where one is chosen."""
+    code = str(st.session_state.get("currency") or "")
+    if code not in answer.engine.catalog.rates:
+        return
+    currency = Currency(code, *answer.engine.catalog.rates[code])
+    cost = answer.table.plans["cost_usd"].to_numpy()
+    said = " · ".join(
+        f"{PICK_TITLES[name]} **{currency.words(float(cost[row]))}**"
+        for name, row in answer.result.picks.items()
+    )
+    st.markdown(f"{said} :small[:gray[your rate: {currency.rate_words}]]")
 
 
 def show_chart(answer: Answer, title: str = "Cost against time") -> None:
@@ -84,6 +102,9 @@ def show_chart(answer: Answer, title: str = "Cost against time") -> None:
             anchors=False,
         )
         _legend(answer.table.plans.iloc[data.rows])
+        if carbon_known(answer.table.plans) and _carbon_chosen():
+            _carbon_chart(answer, data)
+            return
         # Another key for each use: a selection of one is no selection of the other.
         key = "chosen_dots" if choosing else "cost_time"
         st.plotly_chart(
@@ -93,13 +114,39 @@ def show_chart(answer: Answer, title: str = "Cost against time") -> None:
         )  # fmt: skip
 
 
+def _carbon_chosen() -> bool:
+    """Let the user choose what stands against time; only asked where emissions are known."""
+    chosen = st.segmented_control("Against time", ("Cost", "Carbon"), default="Cost",
+                                  required=True, key="against_time", persist_state="session",
+                                  label_visibility="collapsed")  # fmt: skip
+    return chosen == "Carbon"
+
+
+def _carbon_chart(answer: Answer, data: CostTimeData) -> None:
+    plans = answer.table.plans
+    emitted = carbon_data(plans, data)
+    left_out = len(data.rows) - len(emitted.rows)
+    if not len(emitted.rows):
+        st.markdown(":gray[Of none of these plans the emissions are available.]")
+        return
+    st.plotly_chart(
+        draw_carbon(plans, emitted, answer.limits.deadline_h, palette()), theme=None,
+        config=CONFIG, key="carbon_time", on_select=lambda: _open_dot("carbon_time"),
+        selection_mode="points",
+        alt="Emissions of the job against time to finish, one dot per plan",
+    )  # fmt: skip
+    if left_out:
+        st.markdown(f":small[:gray[Emissions of {left_out:,} plans are not available: no grid of "
+                    "their region in your table, or no design power.]]")  # fmt: skip
+
+
 def _dots(key: str) -> list[str]:
     points = st.session_state[key]["selection"]["points"]
     return [str(point["customdata"]) for point in points if point.get("customdata")]
 
 
-def _open_dot() -> None:
-    for key in _dots("cost_time"):
+def _open_dot(chart: str = "cost_time") -> None:
+    for key in _dots(chart):
         open_plan(key)
 
 

@@ -35,7 +35,8 @@ def show_limits() -> None:
     with st.expander(title, icon=":material/tune:", key="limits", expanded=given > 0):
         _place(catalog)
         _machines()
-        _price()
+        _price(catalog)
+        _carbon(catalog)
         _quotas(catalog)
 
 
@@ -65,12 +66,27 @@ def _machines() -> None:
                    "machines.")  # fmt: skip
 
 
-def _price() -> None:
+def _price(catalog: Catalog) -> None:
     st.markdown("**Price**")
     st.number_input("Spot ceiling, USD per accelerator-hour", min_value=0.01, value=None, step=0.5,
                     format="%g", placeholder="none", key="ceiling", bind=BIND)  # fmt: skip
     st.number_input("All machines, USD per hour, at most", min_value=0.01, value=None, step=10.0,
                     format="%g", placeholder="none", key="rate", bind=BIND)  # fmt: skip
+
+    if catalog.rates:
+        st.selectbox("Say costs in", ["", *catalog.rates], key="currency", bind=BIND, index=0,
+                     format_func=lambda code: code or "USD alone",
+                     help="By your own rate and its day: Catalog, Currencies.")  # fmt: skip
+
+
+def _carbon(catalog: Catalog) -> None:
+    if not len(catalog.tables.carbon):
+        return
+    st.markdown("**Carbon**")
+    st.number_input("Emissions, kg CO2e, at most", min_value=0.01, value=None, step=10.0,
+                    format="%g", placeholder="none", key="carbon", bind=BIND,
+                    help="By your own table of grids; elsewhere they are not known, and count as "
+                         "too many.")  # fmt: skip
 
 
 def _quotas(catalog: Catalog) -> None:

@@ -20,7 +20,8 @@ MOST_MARGIN: Final = 90
 KEYS: Final = {
     "residency": "residency", "data_gb": "data_gb", "data_at": "data_at",
     "memory_gb": "memory", "margin_percent": "margin", "confidential": "confidential",
-    "ceiling_usd": "ceiling", "rate_usd": "rate", "quota": "quota",
+    "ceiling_usd": "ceiling", "rate_usd": "rate", "currency": "currency",
+    "carbon_kg": "carbon", "quota": "quota",
 }  # fmt: skip
 
 
@@ -36,6 +37,8 @@ class MoreLimits:
     confidential: bool = False
     ceiling_usd: float | None = None
     rate_usd: float | None = None
+    currency: str = ""
+    carbon_kg: float | None = None
     quota: str = ""
 
     @classmethod
@@ -52,6 +55,8 @@ class MoreLimits:
             confidential=str(values.get("confidential")).casefold() in ("true", "1"),
             ceiling_usd=_number(values, "ceiling") or None,
             rate_usd=_number(values, "rate") or None,
+            currency=str(values.get("currency") or ""),
+            carbon_kg=_number(values, "carbon") or None,
             quota=str(values.get("quota") or ""),
         )
 
@@ -79,6 +84,7 @@ class MoreLimits:
             "least_memory_gb": self.memory_gb,
             "spot_usd_per_accelerator_h": self.ceiling_usd,
             "most_usd_per_h": self.rate_usd,
+            "most_carbon_kg": self.carbon_kg,
         }
         if self.residency:
             limits["countries"] = countries_named(self.residency, catalogs.load())

@@ -25,13 +25,14 @@ ICONS: Final = {
     "most_machines": "dns", "countries": "public",
     "confidential": "lock",
     "least_memory_gb": "memory_alt", "quotas": "data_check", "most_usd_per_h": "payments",
-    "spot_usd_per_accelerator_h": "sell",
+    "spot_usd_per_accelerator_h": "sell", "most_carbon_kg": "eco",
 }  # fmt: skip
 WIDGETS: Final = {
     "deadline_h": "deadline", "budget_usd": "budget", "clouds": "clouds", "areas": "areas",
     "families": "families", "markets": "markets", "most_machines": "machines",
     "countries": "residency", "confidential": "confidential", "least_memory_gb": "memory",
     "quotas": "quota", "spot_usd_per_accelerator_h": "ceiling", "most_usd_per_h": "rate",
+    "most_carbon_kg": "carbon",
 }  # fmt: skip
 # Widgets of what is left out, where that is not nothing.
 EMPTY: Final[dict[str, Any]] = {"countries": [], "confidential": False, "quotas": ""}

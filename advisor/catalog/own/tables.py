@@ -14,14 +14,15 @@ if TYPE_CHECKING:
 
     from advisor.catalog.own.known import Known
 
-CHEAPEST_USD_PER_H: Final = 0.01
+# A machine that costs nothing counts as this, so that plans on it can be ranked.
+FREE_USD_PER_H: Final = 0.01
 DEAREST_USD_PER_H: Final = 2_000
 
 
 def _fits(row: Row, known: Known) -> Row:
-    """Check the link of a machine against its accelerator."""
+    """Check the link of a machine; one that is free costs next to nothing."""
     link_of(known.accelerators, str(row["accelerator"]), str(row["link"] or ""))
-    return row
+    return row | {"usd_per_h": max(float(str(row["usd_per_h"])), FREE_USD_PER_H)}
 
 
 MACHINES: Final = OwnTable(
@@ -46,8 +47,8 @@ MACHINES: Final = OwnTable(
         Column(
             "usd_per_h",
             "USD/h",
-            "price of one machine, USD/h; of a machine you own: depreciation, power and room",
-            cells.number(CHEAPEST_USD_PER_H, DEAREST_USD_PER_H, "USD/h"),
+            "price of one machine, USD/h; of one you own: depreciation, power; 0 counts as 0.01",
+            cells.number(0, DEAREST_USD_PER_H, "USD/h"),
             required=True,
         ),
         Column(

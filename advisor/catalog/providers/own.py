@@ -64,6 +64,18 @@ class OwnProvider:
         )
 
 
+def tables_of(rows: list[Row]) -> CatalogTables:
+    """Return machines that a question names, as tables to lay over others."""
+    machines = _frame(MACHINES, rows)
+    return CatalogTables(
+        accelerators=known().accelerators.loc[machines["accelerator"].unique()],
+        machines=_machines(machines),
+        offers=_offers(machines, dt.datetime.now(tz=dt.UTC).date()),
+        hash=hashlib.sha256(repr(rows).encode()).hexdigest()[:16],
+        aliases=pd.DataFrame(columns=["alias", "name"]),
+    )
+
+
 def _rows(table: OwnTable, content: bytes | None) -> list[Row]:
     if content is None:
         return []
