@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from advisor.advice.entries import basis_without_runs
-from advisor.core.units import HOUR_S, NBSP, hours
+from advisor.core.units import HOUR_S, NBSP, hours, number
 from advisor.domain import Calibrated, Estimate
 
 if TYPE_CHECKING:
     from advisor.advice.engine import Engine
-    from advisor.domain import Basis
+    from advisor.domain import Basis, OwnRuns
     from advisor.search.exact import BestLayouts
+
+# A step that is so many times what was predicted is a slip of units, not news.
+MOST_OFF: Final = 30.0
 
 
 def calibrated_of(
@@ -52,6 +55,21 @@ def calibrated_of(
         runs=runs,
         likeness=likeness,
     )
+
+
+def doubts(runs: OwnRuns | None) -> tuple[str, ...]:
+    """Return which own runs are so far from what is predicted that they are to be checked."""
+    found = []
+    for run in () if runs is None else runs.used:
+        times = max(run.measured_s / run.predicted_s, run.predicted_s / run.measured_s)
+        if times > MOST_OFF:
+            found.append(f"{run}: {far_words(times)}")
+    return tuple(found)
+
+
+def far_words(times: float) -> str:
+    """Return the doubt about a run whose step is so many times off."""
+    return f"its step is {number(times)} times off what is predicted: check it"
 
 
 def sentence(calibrated: Calibrated, hours_after: float) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from advisor import __version__
+from advisor.advice.calibrated import MOST_OFF, far_words
 from advisor.advice.refit_guard import Trial, held_out_scores
 from advisor.advice.refits import Skipped, Verdict, read_refits, write_refits
 from advisor.core.errors import StoreError
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
     from advisor.catalog import Catalog
     from advisor.store import Store
 
-# A step that is so many times what was predicted is a slip of units, not news.
-MOST_OFF: Final = 30.0
 MOST_BEGUN: Final = 2
 _GROUPS: Final = {"configurations": "new configurations", "models": "new models"}
 
@@ -175,7 +174,7 @@ def _candidate(store: Store, catalog: Catalog, current: Predictor, wanted: Basis
     skipped = [
         *_unusable(runs.iloc[unusable], catalog),
         *(
-            Skipped(run=_title(runs.iloc[table.rows[row]]), why=_far_words(float(off[row])))
+            Skipped(run=_title(runs.iloc[table.rows[row]]), why=far_words(float(np.exp(off[row]))))
             for row in np.flatnonzero(far)
         ),
     ]
@@ -190,10 +189,6 @@ def _unusable(runs: pd.DataFrame, catalog: Catalog) -> list[Skipped]:
         Skipped(run=_title(run), why=str(why) or IMPLAUSIBLE)
         for (_, run), why in zip(runs.iterrows(), reasons, strict=True)
     ]
-
-
-def _far_words(log_off: float) -> str:
-    return f"its step is {number(float(np.exp(log_off)))} times off what is predicted: check it"
 
 
 def _title(run: pd.Series[Any]) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import streamlit as st
 
+from advisor.advice.calibrated import doubts
 from advisor.advice.kept_runs import KeptRuns, kept_runs, keys_to_offer
 from advisor.core.units import duration
 from advisor.store import Store
@@ -83,6 +84,7 @@ def show_runs(inputs: Inputs, answer: Calibrating) -> None:
                          f"{', '.join(names[:_MOST_NAMED])}{more}")  # fmt: skip
         else:
             lines.append(":orange[:material/info:] **Calibrated by none of your runs**")
+        lines += [f":orange[Check:] {plain(words)}" for words in doubts(own)]
         lines += [f":orange[Not used:] {words}" for words in _not_used(answer)]
         st.markdown("  \n".join(lines), width="stretch")
         st.button("Take out", key="runs_out", icon=":material/close:", type="tertiary",

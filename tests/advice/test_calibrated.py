@@ -8,9 +8,9 @@ import pytest
 
 from advisor import zoo
 from advisor.advice import Engine, advise
-from advisor.advice.calibrated import sentence
+from advisor.advice.calibrated import doubts, sentence
 from advisor.advice.forecast import current_plan, forecast_on_machines
-from advisor.domain import Advice, Forecast, Profile, Provenance
+from advisor.domain import Advice, Forecast, OwnRun, OwnRuns, Profile, Provenance
 from advisor.search.search import SearchOptions
 
 if TYPE_CHECKING:
@@ -140,3 +140,15 @@ def test_the_change_is_said_in_one_line(
     said = sentence(after.calibrated, after.hours.value)
     assert said.startswith("before ")
     assert said.endswith("by one of your runs (same job)")
+
+
+@pytest.mark.parametrize(
+    ("measured_s", "times"), [(7.7, "77.0"), (0.002, "50.0"), (2.9, ""), (0.1, "")]
+)
+def test_a_step_far_from_what_is_predicted_is_to_be_checked(measured_s, times) -> None:
+    one = OwnRun(model="gpt-2", accelerator="A100-40GB", accelerators=8, global_batch=64,
+                 measured_s=measured_s, predicted_s=0.1)  # fmt: skip
+    said = doubts(OwnRuns(used=(one,), unused=()))
+    words = f"its step is {times} times off what is predicted: check it"
+    assert said == ((f"gpt-2 on 8 × A100-40GB: {words}",) if times else ())
+    assert doubts(None) == ()

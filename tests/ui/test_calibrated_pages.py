@@ -46,6 +46,12 @@ def test_the_runs_of_the_address_are_named_and_their_predictions_are_calibrated(
     assert ":blue-badge[:material/tune: Calibrated]" in said
 
 
+def test_a_run_that_is_far_from_what_is_predicted_is_to_be_checked() -> None:
+    said = text_of(open_page("advise", job=JOB, runs=keep(run(step_time_s=100.0))))
+    assert "Check:" in said
+    assert "times off what is predicted" in said
+
+
 def test_without_runs_in_the_address_they_are_offered_and_can_be_taken_out_again() -> None:
     keys = keep(run())
     test = open_page("advise", job=JOB)
