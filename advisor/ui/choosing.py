@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import streamlit as st
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from advisor.domain import Choice
     from advisor.ui.answer import Answer
 
-FIRST: Final = "cheapest"
-
 
 def show_choice(answer: Answer) -> None:
     """Draw why a pick won and what that hangs on, behind an expander."""
@@ -37,10 +35,10 @@ def show_choice(answer: Answer) -> None:
         return
     picks = answer.result.picks
     with opened:
-        pick = st.segmented_control(
-            "Pick", list(picks), default=FIRST, key="why_pick", required=True,
-            label_visibility="collapsed", format_func=lambda name: PICK_TITLES[name],
-        ) or FIRST  # fmt: skip
+        pick = st.radio(
+            "Pick", list(picks), key="why_pick", horizontal=True, label_visibility="collapsed",
+            format_func=lambda name: PICK_TITLES[name],
+        )  # fmt: skip
         choice = choice_of(
             answer.table, answer.result.rows, picks[pick], answer.limits, answer.engine, pick
         )
@@ -85,10 +83,9 @@ def _break_even(choice: Choice) -> None:
         "range]]", anchors=False,
     )  # fmt: skip
     of = {one.assumption: one for one in choice.break_evens}
-    chosen = st.segmented_control("Quantity", list(of), default="step time", key="why_quantity",
-                                  required=True, label_visibility="collapsed",
-                                  format_func=str.capitalize)  # fmt: skip
-    data = break_even_data(choice, of.get(chosen, choice.break_evens[0]))
+    chosen = st.radio("Quantity", list(of), key="why_quantity", horizontal=True,
+                      label_visibility="collapsed", format_func=str.capitalize)  # fmt: skip
+    data = break_even_data(choice, of[chosen])
     st.plotly_chart(draw_break_even(data, palette()), theme=None, config=CONFIG, key="break_even",
                     alt=data.alt)  # fmt: skip
     if data.crossing_pct is None:

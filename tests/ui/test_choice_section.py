@@ -64,7 +64,7 @@ def test_opened_it_says_why_what_binds_what_flips_and_how_sure(choice: Choice) -
     assert len(flips) == len(choice.flips)
     assert flips["That is"].iloc[0] == plain(choice.flips[0].by)
     assert any("Costs less" in one for one in shown)
-    test.segmented_control(key="why_pick").set_value("fastest").run()
+    test.radio(key="why_pick").set_value("fastest").run()
     assert not test.exception
     assert "more than" in text_of(test)
 
