@@ -75,7 +75,7 @@ def test_every_template_is_a_list_without_problems(table: OwnTable) -> None:
         ("9.50", "NaN", "row 2, column usd_per_h: “NaN” is not a number."),
         ("9.50", "inf", "row 2, column usd_per_h: “inf” is not a number."),
         ("9.50", "-9.5", "row 2, column usd_per_h: -9.5 is not between 0 and 2,000 USD/h."),
-        ("9.50", "0", "row 2, column usd_per_h: 0 is not between"),
+        ("9.50", "2001", "row 2, column usd_per_h: 2001 is not between"),
         ("9.50", "1e9", "row 2, column usd_per_h: 1e9 is not between"),
         ("9.50", "", "row 2, column usd_per_h: the cell is empty. Give price of one machine"),
         ("9.50", "=9+1", "row 2, column usd_per_h: “=9+1” is a formula. Write its value."),
@@ -162,7 +162,7 @@ def test_the_header_says_which_list_it_is() -> None:
 
 
 def test_the_error_names_the_first_problem_and_counts_the_rest() -> None:
-    bad = machines_csv(LAB.replace("9.50", "free"), BOX.replace("0.80", "0"))
+    bad = machines_csv(LAB.replace("9.50", "free"), BOX.replace("0.80", "-1"))
     with pytest.raises(InvalidInputError) as caught:
         parse(bad.encode(), MACHINES, known()).checked("prices.csv")
     assert caught.value.where == "prices.csv, row 2, column usd_per_h"
@@ -280,3 +280,9 @@ def test_a_link_that_an_accelerator_cannot_have_is_refused(wanted: str) -> None:
 def test_markets_are_those_of_the_domain() -> None:
     assert list(MARKETS) == ["on-demand", "spot", "reserved-1y", "reserved-3y", "savings-plan",
                              "capacity-block"]  # fmt: skip
+
+
+def test_a_machine_that_is_free_costs_next_to_nothing_so_that_plans_on_it_have_an_order() -> None:
+    parsed = parse(machines_csv(LAB.replace("9.50", "0")).encode(), MACHINES, known())
+    assert parsed.problems == ()
+    assert parsed.rows[0]["usd_per_h"] == 0.01
