@@ -52,7 +52,7 @@ def show_spot(evaluated: Evaluated, row: int, limits: Constraints, engine: Engin
 
 def _panel(evaluated: Evaluated, row: int, limits: Constraints, engine: Engine) -> None:
     plan = evaluated.plans.iloc[row]
-    options = _controls(float(plan["training_h"]) * HOUR_S, float(plan["usd_per_h"]))
+    options = _controls(float(plan["training_h"]) * HOUR_S)
     advice = spot_advice(evaluated, row, engine.catalog, limits, options, RUNS)
     _data(advice)
     known = options.history or known_of(plan, engine.catalog)
@@ -83,22 +83,21 @@ def _panel(evaluated: Evaluated, row: int, limits: Constraints, engine: Engine) 
         st.markdown(f":small[:orange[:material/warning:] :gray[{plain(caveat)}]]")
 
 
-def _controls(work_s: float, usd_per_h: float) -> SpotOptions:
+def _controls(work_s: float) -> SpotOptions:
     """Draw the interval, the price ceiling and the samples, and return what they say."""
-    every, price, samples = st.columns(3, gap="small", vertical_alignment="bottom")
-    with every:
+    settings, samples = st.columns(2, gap="small", vertical_alignment="bottom")
+    with settings.popover("Checkpoint interval, price ceiling", icon=":material/tune:",
+                          width="stretch"):  # fmt: skip
         shorter = [YOUNG, *(m for m in MINUTES if m * 60 <= work_s)]
         minutes = st.select_slider("Checkpoint every", shorter, key="spot_interval",
                                    format_func=_every)  # fmt: skip
-    with price:
-        history, ceiling = _ceiling(usd_per_h)
-    with samples:
-        factor = st.number_input(
-            "Samples to target, asynchronous", min_value=1.0, max_value=100.0, value=1.0, step=0.1,
-            format="%.2f", key="spot_samples",
-            help="How many times the samples asynchronous workers need for the same accuracy; "
-            "it is priced.",
-        )  # fmt: skip
+        history, ceiling = _ceiling()
+    factor = samples.number_input(
+        "Samples to target, asynchronous", min_value=1.0, max_value=100.0, value=1.0, step=0.1,
+        format="%.2f", key="spot_samples",
+        help="How many times the samples asynchronous workers need for the same accuracy; it is "
+        "priced.",
+    )  # fmt: skip
     return SpotOptions(
         interval_s=None if isinstance(minutes, str) else 60.0 * minutes,
         history=own_history(),
@@ -112,16 +111,13 @@ def _every(choice: str | int) -> str:
     return choice if isinstance(choice, str) else duration(60.0 * choice)
 
 
-def _ceiling(usd_per_h: float) -> tuple[tuple[float, ...], float | None]:
+def _ceiling() -> tuple[tuple[float, ...], float | None]:
     """Draw the ceiling where there are prices to set it against."""
-    with st.popover("Price history", icon=":material/upload_file:", width="stretch"):
-        st.markdown(":small[:gray[A CSV with *time* and *usd_per_h* of one machine. No cloud "
-                    "publishes enough of it to ship.]]")  # fmt: skip
-        file = st.file_uploader("Price history, CSV", type="csv", key="spot_prices",
-                                max_upload_size=MOST_PRICES_MB)  # fmt: skip
+    file = st.file_uploader("Price history, CSV", type="csv", key="spot_prices",
+                            max_upload_size=MOST_PRICES_MB)  # fmt: skip
     if file is None:
-        st.slider("Price ceiling, USD/h", 0.0, 2 * usd_per_h, 2 * usd_per_h, disabled=True,
-                  key="spot_no_ceiling", help="Give a price history to set it.")  # fmt: skip
+        st.markdown(":small[:gray[A CSV with *time* and *usd_per_h* of one machine; with it a "
+                    "ceiling can be set. No cloud publishes enough of it to ship.]]")  # fmt: skip
         return (), None
     prices = read_prices(file.getvalue().decode("utf-8", errors="replace"))
     low, high = min(prices.usd_per_h), max(prices.usd_per_h)

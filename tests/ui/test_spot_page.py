@@ -77,8 +77,7 @@ def test_the_page_shows_the_map_and_asks_for_a_log() -> None:
     assert "Where and when machines were taken" in said
     assert "396 machines" in said
     for kind, words in (("Hour of the day", "nor the time zone"), ("Published bands", "2025")):
-        test.session_state["spot_map"] = kind
-        test.run()
+        test.radio(key="spot_map").set_value(kind).run()
         assert words in text_of(test)
 
 

@@ -24,14 +24,14 @@ KINDS = {
 def where_and_when() -> None:
     """Draw the heat map of interruptions."""
     st.markdown("#### Where and when machines were taken", anchors=False)
-    kind = st.segmented_control("Data", list(KINDS), default="Hour of age", key="spot_map",
-                                required=True, label_visibility="collapsed")  # fmt: skip
+    kind = st.radio("Data", list(KINDS), key="spot_map", horizontal=True,
+                    label_visibility="collapsed")  # fmt: skip
     if kind == "Published bands":
         data = by_band(catalogs.load())
     else:
         data = by_hour_of_day() if kind == "Hour of the day" else by_age()
     st.plotly_chart(draw_heat_map(data, palette()), theme=None, config=CONFIG, key="heat_map",
-                    alt=f"Interruptions. {KINDS[kind or 'Hour of age']}")  # fmt: skip
+                    alt=f"Interruptions. {KINDS[kind]}")  # fmt: skip
     st.markdown(f":small[:gray[{plain(data.note)}]]")
 
 
