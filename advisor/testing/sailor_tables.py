@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
@@ -74,7 +75,7 @@ class Tables:
             )
         return Space(
             pools=tuple(pools),
-            costs=self._costs(),
+            costs=self.costs,
             links=Links({((a, b, n), (c, d, m)): fit
                          for (a, b, n, c, d, m), fit in self.links.items()}),
             global_batch=GLOBAL_BATCH,
@@ -82,7 +83,9 @@ class Tables:
             egress_usd_per_gb=self.egress,
         )  # fmt: skip
 
-    def _costs(self) -> LayerCosts:
+    @cached_property
+    def costs(self) -> LayerCosts:
+        """The layers as the planner takes them."""
         keys = sorted({(gpu, tensor) for gpu, tensor, _ in self.times if tensor in self.memory})
         state, kept, fixed = {}, {}, {}
         for gpu, tensor in keys:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 NEAR: Final = 1.1
 
 
+Mark = tuple["Choice", int, tuple[int, ...], int]
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """Options of the stages, first to last, on so many replicas."""
@@ -29,6 +32,11 @@ class Candidate:
     options: Options
     sequence: tuple[int, ...]
     data: int
+
+    @property
+    def mark(self) -> Mark:
+        """What tells it from other candidates."""
+        return self.choice, self.options.micro_batch, self.sequence, self.data
 
 
 @dataclass(frozen=True, slots=True)

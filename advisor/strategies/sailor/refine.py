@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from advisor.strategies.sailor.coarse import MOST_STAGES, replicas
-from advisor.strategies.sailor.exact import Candidate, Found, better, exact
+from advisor.strategies.sailor.exact import Candidate, Found, Mark, better, exact
 from advisor.strategies.sailor.options import Kind
 from advisor.strategies.sailor.zones import Choice
 
@@ -24,7 +24,10 @@ MOST_ZONES: Final = 5
 
 
 def refined(
-    space: Space, found: Found, tables: Mapping[tuple[Kind, ...], Mapping[int, Options]]
+    space: Space,
+    found: Found,
+    tables: Mapping[tuple[Kind, ...], Mapping[int, Options]],
+    seen: set[Mark],
 ) -> Found:
     """Return the plan after going to the best neighbour as long as one is better.
 
@@ -32,12 +35,16 @@ def refined(
     ----------
     tables : mapping
         Options by kinds and micro-batch.
+    seen : set
+        Marks of the candidates that were looked at already; grows.
     """
     best = found
     for _ in range(ROUNDS):
         before = best
         for candidate in _neighbours(space, before.candidate, tables):
-            best = better(best, exact(space, candidate, best)) or best
+            if candidate.mark not in seen:
+                seen.add(candidate.mark)
+                best = better(best, exact(space, candidate, best)) or best
         if best is before:
             break
     return _other_orders(space, best)

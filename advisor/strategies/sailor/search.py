@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from advisor.core.errors import NoFeasiblePlanError
 from advisor.strategies.sailor.coarse import Coarse, Entry, estimates, programme, singles
-from advisor.strategies.sailor.exact import Candidate, Found, better, exact
+from advisor.strategies.sailor.exact import Candidate, Found, Mark, better, exact
 from advisor.strategies.sailor.options import Kind, Options, options_of
 from advisor.strategies.sailor.refine import refined
 from advisor.strategies.sailor.zones import structures
@@ -44,9 +44,10 @@ def search(space: Space) -> Found:
                 for entry in ways(space, choice, table)
             ]
     best: Found | None = None
-    found = _exact(space, heapq.nsmallest(EXACT, entries, key=lambda pair: pair[0].key))
+    seen: set[Mark] = set()
+    found = _exact(space, heapq.nsmallest(EXACT, entries, key=lambda pair: pair[0].key), seen)
     for start in found[:REFINED]:
-        best = better(best, refined(space, start, tables))
+        best = better(best, refined(space, start, tables, seen))
     if best is None:
         raise NoFeasiblePlanError(
             "no plan fits into the memory of these accelerators and within the limits.",
@@ -55,19 +56,17 @@ def search(space: Space) -> Found:
     return best
 
 
-def _exact(space: Space, entries: list[tuple[Entry, Coarse]]) -> list[Found]:
+def _exact(space: Space, entries: list[tuple[Entry, Coarse]], seen: set[Mark]) -> list[Found]:
     """Return the plans of the entries, the best first, of each number of stages the best one."""
     best: Found | None = None
     found: dict[tuple[object, ...], Found] = {}
-    seen: set[tuple[object, ...]] = set()
     for entry, table in entries:
         if best is not None and entry.least >= best.key[0]:
             continue
         candidate = Candidate(entry.choice, table.options, table.sequence(entry), entry.data)
-        mark = (candidate.choice, table.options.micro_batch, candidate.sequence, candidate.data)
-        if mark in seen:
+        if candidate.mark in seen:
             continue
-        seen.add(mark)
+        seen.add(candidate.mark)
         made = exact(space, candidate, best)
         if made is not None:
             best = better(best, made)
