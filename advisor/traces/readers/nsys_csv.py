@@ -123,7 +123,8 @@ class _KernelTrace:
             return False
         draft.gpu_busy_share = used.busy
         draft.comm_share, draft.comm_exposed_share = used.comm, used.comm_exposed
-        draft.parts, draft.kernels = used.parts, self._work.top()
+        draft.parts, draft.timeline = used.parts, used.timeline
+        draft.kernels = self._work.top()
         draft.gpus = len(self._work.devices)
         named = _DEVICE.match(str(next(iter(self._work.devices))))
         draft.gpu_name = named[1] if named else None

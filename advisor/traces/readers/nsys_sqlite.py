@@ -136,7 +136,8 @@ def _read(database: _Database, source: Source) -> Trace:
     else:
         draft.gpu_busy_share = used.busy
         draft.comm_share, draft.comm_exposed_share = used.comm, used.comm_exposed
-        draft.parts, draft.kernels = used.parts, work.top()
+        draft.parts, draft.timeline = used.parts, used.timeline
+        draft.kernels = work.top()
         draft.gpus = len(work.devices)
     _set_device(draft, database)
     _set_steps(draft, database, names)
