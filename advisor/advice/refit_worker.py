@@ -46,7 +46,9 @@ def is_due(wanted: Basis, current: Basis | None, refits: Refits) -> bool:
         return False
     tried = refits.tried
     if tried is not None and tried.basis == wanted:
-        return tried.begun > 0  # it was stopped before it ended
+        # It was stopped before it ended, or taken and its file is lost.
+        verdict = refits.judged(wanted)
+        return verdict is None or verdict.taken
     last = tried.basis if tried is not None and tried.facts == wanted.facts else current
     gone = (last.added - wanted.added) | (last.left_out ^ wanted.left_out)
     return bool(gone) or len(wanted.added - last.added) >= FEWEST_NEW

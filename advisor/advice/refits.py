@@ -79,7 +79,18 @@ class Refits(Noun):
     @property
     def in_use(self) -> str:
         """The data hash of the refit that was taken last, empty without any."""
-        return next((verdict.data_hash for verdict in self.verdicts if verdict.taken), "")
+        return "" if self.taken is None else self.taken.data_hash
+
+    @property
+    def taken(self) -> Verdict | None:
+        """The refit that was taken last."""
+        return next((verdict for verdict in self.verdicts if verdict.taken), None)
+
+    def judged(self, basis: Basis) -> Verdict | None:
+        """Return what became of the refit on these runs, None where none has ended."""
+        if self.tried is None or self.tried.basis != basis or self.tried.begun:
+            return None
+        return next(iter(self.verdicts), None)
 
     def begin(self, basis: Basis) -> Refits:
         """Return these with one more beginning."""

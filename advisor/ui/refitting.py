@@ -33,13 +33,13 @@ def show_learning(store: Store) -> None:
         return
     if refit_worker.begins_by_itself() and refit_worker.is_due(wanted, current, refits):
         refit_worker.start()
-    judged = refits.tried is not None and refits.tried.basis == wanted and not refits.tried.begun
+    judged = refits.judged(wanted)
     with st.container(border=True, horizontal=True, vertical_alignment="center", gap="small",
                       key="not_learnt"):  # fmt: skip
         if refit_worker.is_running(data_dir()):
             st.markdown(f":blue[:material/hourglass_top:] {RUNNING}", width="stretch")
-        elif judged:
-            st.markdown(f":gray[:material/school:] {_why_not(refits.verdicts[0])}", width="stretch")
+        elif judged is not None and not judged.taken:
+            st.markdown(f":gray[:material/school:] {_why_not(judged)}", width="stretch")
         else:
             st.markdown(f":blue[:material/school:] {WAITING}", width="stretch")
             if st.button("Learn now", key="learn_now", icon=":material/model_training:"):

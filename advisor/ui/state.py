@@ -65,8 +65,12 @@ def engine() -> Engine:
 
 
 def _stamp() -> tuple[str, str]:
-    """Return what answers depend on beside their question: own prices, and the refit in use."""
-    return catalogs.stamp(), read_refits(data_dir()).in_use
+    """Return what answers depend on beside their question: own prices, and the refit in use.
+
+    A refit of the same runs that is made again, as its file was lost, is another one.
+    """
+    taken = read_refits(data_dir()).taken
+    return catalogs.stamp(), "" if taken is None else f"{taken.data_hash} {taken.made_at}"
 
 
 @st.cache_resource(max_entries=2, show_spinner="Loading prices and measured runs …")

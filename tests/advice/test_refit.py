@@ -184,6 +184,14 @@ def test_a_refit_that_was_judged_is_not_due_again_but_one_that_was_stopped_is() 
     assert refit_worker.is_due(basis(*"123456789", "10"), basis(), ended)
 
 
+def test_a_refit_that_was_taken_and_is_lost_is_due_again() -> None:
+    wanted = basis(*"12345")
+    taken = Verdict(made_at=dt.datetime.now(dt.UTC), taken=True, why="no held-out error grew")
+    ended = Refits().begin(wanted).end(wanted, taken)
+    assert not refit_worker.is_due(wanted, wanted, ended)
+    assert refit_worker.is_due(wanted, basis(), ended)
+
+
 def test_only_one_refit_runs_at_a_time(tmp_path) -> None:
     assert not refit_worker.is_running(tmp_path)
     with refit_worker.alone(tmp_path):
