@@ -17,6 +17,7 @@ from advisor.advice.diagnosis import Finding, diagnose
 from advisor.core.errors import TraceError
 from advisor.traces import Trace, read_all
 from advisor.traces.guesses import Guesses, guess
+from advisor.traces.job import Part
 from advisor.traces.watching import ReadCancelledError
 
 if TYPE_CHECKING:
@@ -35,8 +36,9 @@ _NO_GUESSES: Final = Guesses()
 class Upload:
     """One file: the runs that it holds, or the error that kept it from being read.
 
-    ``number`` counts the files of a session. ``findings`` and ``guesses`` are of the only run of
-    a file; a table of several has none.
+    ``number`` counts the files of a session, ``batch`` the times when some came together;
+    ``parts`` are the files of which this one was made. ``findings`` and ``guesses`` are of the
+    only run of a file; a table of several has none.
     """
 
     number: int
@@ -45,6 +47,8 @@ class Upload:
     findings: tuple[Finding, ...] = ()
     guesses: Guesses = _NO_GUESSES
     error: TraceError | None = None
+    batch: int | None = None
+    parts: tuple[Part, ...] = ()
 
 
 def read_upload(file: IO[bytes], name: str, order: int, progress: Progress | None = None) -> Upload:
@@ -92,6 +96,8 @@ class Read:
         Of the file as it came. A file may be read twice, once to find out its format.
     steps : int
         Training steps seen so far, in formats that mark them.
+    shared : bool
+        Whether others than one session may ask for it: it stays when a page has taken it over.
     begun_s, ended_s : float
         On the clock ``time.monotonic`` [s].
     upload : Upload or None
@@ -100,6 +106,7 @@ class Read:
 
     name: str
     all_bytes: int
+    shared: bool = False
     key: str = field(default_factory=lambda: secrets.token_urlsafe(16))
     state: State = "waiting"
     done_bytes: int = 0
@@ -173,9 +180,9 @@ class Reads:
         self._places = threading.Semaphore(AT_ONCE)
         self._reads: dict[str, Read] = {}
 
-    def start(self, file: IO[bytes], name: str, size_bytes: int) -> Read:
+    def start(self, file: IO[bytes], name: str, size_bytes: int, *, shared: bool = False) -> Read:
         """Begin to read a file in the background; it is closed when it is no longer needed."""
-        read = Read(file_name(name), size_bytes)
+        read = Read(file_name(name), size_bytes, shared)
         with self._lock:
             self._forget_old()
             self._reads[read.key] = read
@@ -194,6 +201,11 @@ class Reads:
         """How many files wait or are read."""
         with self._lock:
             return sum(not read.has_ended for read in self._reads.values())
+
+    def hand_over(self, read: Read) -> None:
+        """Forget a read that a session has taken over, unless others may ask for it."""
+        if not read.shared:
+            self.drop(read.key)
 
     def drop(self, key: str) -> None:
         """End a read, and forget what was read."""

@@ -125,7 +125,7 @@ async def _post(request: Request, most_bytes: int) -> Response:
     except BaseException:
         file.close()
         raise
-    read = READS.start(file, name or "upload", size_bytes)
+    read = READS.start(file, name or "upload", size_bytes, shared=True)
     await _ended(read, wait_s)
     status = HTTPStatus.ACCEPTED
     if read.state == "failed":

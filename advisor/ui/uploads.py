@@ -14,6 +14,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from advisor.core.units import MIB, number
+from advisor.ui.dropped_ranks import with_jobs
 from advisor.ui.reads import READS, Read, Upload
 from advisor.ui.text import plain
 
@@ -26,6 +27,7 @@ UPLOADS: Final = "uploads"
 POSTED: Final = "read"
 """In the address: a file that came over HTTP and is read, or was."""
 _READING: Final = "reading"
+_BATCHES: Final = "upload_batches"
 _LOST: Final = "reading_lost"
 # Most files are read before anybody could look at a bar.
 _QUICK_S: Final = 0.3
@@ -55,9 +57,10 @@ def drop_all() -> None:
 
 def cancel(numbers: Sequence[int]) -> None:
     """End the reads of files (a callback)."""
-    for number_of, key in _reading():
-        if number_of in numbers:
-            READS.drop(key)
+    ended = [(number_of, read) for number_of, read in _pending() if number_of in numbers]
+    for _, read in ended:
+        read.cancel()
+    _let_go(ended)
 
 
 def drop_zone() -> st.delta_generator.DeltaGenerator:
@@ -71,8 +74,8 @@ def drop_zone() -> st.delta_generator.DeltaGenerator:
         "Traces, profiles and logs of your runs", accept_multiple_files=True,
         key=f"files_{batch}",
         help="PyTorch profiler, Nsight, TensorBoard, DeepSpeed, Megatron, a CSV of runs and "
-             "others, gzipped or not; recognised by content. Ranks of one job: as one .zip or "
-             ".tar.gz. Larger than 1 GB: over HTTP, see docs/traces.",
+             "others, gzipped or not; recognised by content. Ranks of one job: together, or as "
+             "one .zip or .tar.gz. Larger than 1 GB: over HTTP, see docs/traces.",
     )  # fmt: skip
     if files:
         for file in files:
@@ -122,10 +125,14 @@ def _take_over_ended(pending: Pending, *, patient: bool) -> None:
     """Put on the list what was read, and draw the page again; the patient wait for all files."""
     over = [(number_of, read) for number_of, read in pending if read.has_ended]
     if len(over) == len(pending) or (over and not patient):
-        found = [replace(r.upload, number=n) for n, r in over if r.upload is not None]
-        st.session_state[UPLOADS] = sorted([*uploads(), *found], key=lambda one: one.number)
-        for _, read in over:
-            READS.drop(read.key)
+        batches = st.session_state.get(_BATCHES, {})
+        found = [
+            replace(read.upload, number=number_of, batch=batches.get(number_of))
+            for number_of, read in over
+            if read.upload is not None
+        ]
+        st.session_state[UPLOADS] = with_jobs([*uploads(), *found])
+        _let_go(over)
         st.rerun()
 
 
@@ -169,6 +176,8 @@ def _progress(read: Read) -> tuple[float, str]:
 def _begin(read: Read) -> None:
     count = st.session_state.get("upload_count", 0)
     st.session_state["upload_count"] = count + 1
+    batch = st.session_state.get("upload_batch", 0)
+    st.session_state[_BATCHES] = st.session_state.get(_BATCHES, {}) | {count: batch}
     st.session_state[_READING] = [*_reading(), (count, read.key)]
 
 
@@ -182,6 +191,14 @@ def _take_posted() -> None:
             _begin(read)
     if POSTED in st.query_params:
         del st.query_params[POSTED]
+
+
+def _let_go(pending: Pending) -> None:
+    """Follow these reads no longer."""
+    numbers = {number_of for number_of, _ in pending}
+    st.session_state[_READING] = [one for one in _reading() if one[0] not in numbers]
+    for _, read in pending:
+        READS.hand_over(read)
 
 
 def _reading() -> list[tuple[int, str]]:

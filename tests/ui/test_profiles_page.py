@@ -205,6 +205,27 @@ def test_a_file_is_taken_off_the_list_and_the_list_is_cleared() -> None:
     assert "Each file becomes a card" in text_of(test)
 
 
+def rank(number: int) -> bytes:
+    info = {"backend": "nccl", "rank": number, "world_size": 4}
+    return profiler_trace(distributedInfo=info)
+
+
+def test_ranks_that_are_dropped_together_become_one_card() -> None:
+    files = {f"rank{n}.json": rank(n) for n in (0, 1, 3)} | {"runs.csv": TABLE}
+    test = upload(files)
+    said = text_of(test).replace("\\", "")
+    assert "**2 files**" in said
+    assert "3 files: rank0.json …" in said
+    assert "4 × Tesla V100" in told(test, "Accelerators")[0].replace("\\", "")
+    assert "Ranks 2 of 4 are missing" in said
+
+
+def test_ranks_that_are_dropped_one_after_the_other_stay_apart() -> None:
+    test = upload({"rank0.json": rank(0)})
+    test.file_uploader[0].set_value([("rank1.json", rank(1), "")]).run()
+    assert told(test, "Step time") == ["**100\xa0ms**"] * 2
+
+
 def test_more_files_join_those_on_the_list() -> None:
     test = upload({"a.json": profiler_trace()})
     test.file_uploader[0].set_value([("runs.csv", TABLE, "text/csv")]).run()

@@ -107,7 +107,7 @@ def test_reads_go_on_while_another_page_is_open(held: Held) -> None:
 
 def posted(name: str) -> Read:
     data = profiler_trace()
-    return READS.start(io.BytesIO(data), name, len(data))
+    return READS.start(io.BytesIO(data), name, len(data), shared=True)
 
 
 def test_what_came_over_http_is_followed_and_becomes_a_card(held: Held) -> None:
@@ -119,6 +119,16 @@ def test_what_came_over_http_is_followed_and_becomes_a_card(held: Held) -> None:
     assert read.wait(30)
     test.run()
     assert "**1 file**" in text_of(test)
+    assert READS.get(read.key) is read  # who sent it may still ask
+
+
+def test_what_came_over_http_is_cancelled_for_who_sent_it_too(held: Held) -> None:
+    read = posted("slow.json")
+    test = open_page("profiles", read=read.key)
+    next(one for one in test.button if one.label == "Cancel").click().run()
+    assert bars(test) == []
+    assert read.wait(10)
+    assert (READS.get(read.key), read.state) == (read, "cancelled")
 
 
 def test_an_address_of_a_read_that_is_not_known_says_so(held: Held) -> None:
