@@ -95,6 +95,8 @@ def show_chart(answer: Answer, title: str = "Cost against time") -> None:
             persist_state="session",
             help="A click on a dot adds its plan to the comparison.",
         )
+        if st.session_state.get("against_time") == "Carbon" and carbon_known(answer.table.plans):
+            title = "Carbon against time"
         click = "click dots to compare their plans" if choosing else "click a dot to open its plan"
         head.markdown(
             f"#### {title} :small[:gray[{len(data.rows)} of {data.total:,} plans · "

@@ -34,13 +34,13 @@ def test_limits_are_set_shared_and_relaxed(new_page: Callable[..., Page]) -> Non
     expander = page.locator(".st-key-limits")
     expect(expander).to_contain_text("Limits · 1 set")
 
-    field = page.get_by_label("Quotas of your accounts")
+    field = page.get_by_role("textbox", name="Quotas of your accounts")
     field.fill(json.dumps(QUOTA))
     field.press("Control+Enter")
     expect(field).to_have_value("Running On-Demand P instances,96,us-east-1")
     expect(page).to_have_url(re.compile("quota=Running"))
 
-    memory = page.get_by_label("Accelerator memory, GB, at least")
+    memory = page.get_by_role("spinbutton", name="Accelerator memory, GB, at least")
     memory.fill("500")
     memory.press("Enter")
     conflict = page.locator(".st-key-infeasible")
