@@ -12,6 +12,10 @@ from streamlit.testing.v1 import AppTest
 from advisor.advice import Engine
 from advisor.ui.state import DEFAULT_JOB
 
+LLAMA = (
+    '{"model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32, "vocab_size": 32000, '
+    '"num_attention_heads": 32, "intermediate_size": 11008} · 1 B tokens'
+)
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -72,12 +76,28 @@ def test_an_unknown_model_offers_the_nearest(app: Callable[..., AppTest]) -> Non
         ("llama-2-7b · 10 B tokens · fast please", "fast please"),
         ("llama-2-7b", "amount of training"),
         ('{"model_type": "llama"}', "is missing"),
+        ("1e30B · 1 B tokens", "unknown model"),
+        ("0B · 1 B tokens", "parameters is needed, not 0B"),
+        ("7B · 1e30 tokens", "up to 1e+17 is needed"),
+        ("7B · nan tokens", "“nan” is not a number"),
+        ("7B · 1 B tokens · batch 0", "a whole number from 1"),
+        ("7B · 1 B tokens · batch 1e30", "a whole number from 1"),
+        ("7B · 1 B tokens · sequence 1e30", "sequence length"),
+        ("7B · 1 B tokens · finish within 0 h", "not a positive number"),
+        ("7B · 1 B tokens · budget $0", "not a positive number"),
+        ("7B · 1 B tokens · on Foo 9000", "is not understood"),
+        ("../../etc/passwd · 1 B tokens", "no file is read here"),
+        (LLAMA.replace("4096", "1e30"), "“hidden_size” must be a whole number"),
+        (LLAMA.replace("4096", "NaN"), "“hidden_size” must be a whole number"),
+        (LLAMA.replace("4096", "0"), "“hidden_size” must be a whole number"),
     ],
 )
 def test_what_is_not_understood_is_said(
     app: Callable[..., AppTest], line: str, expected: str
 ) -> None:
-    assert expected in text_of(app(job=line)).replace("\\", "")
+    said = text_of(app(job=line)).replace("\\", "")
+    assert expected in said
+    assert "Cheapest" not in said  # never a number
 
 
 def test_an_empty_job_asks_what_to_train(app: Callable[..., AppTest]) -> None:
