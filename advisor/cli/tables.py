@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from advisor.advice import terms
-from advisor.advice.calibrated import sentence
+from advisor.advice.calibrated import doubts, sentence
 from advisor.advice.infeasible import NAMES
 from advisor.advice.interruptions import sentences
 from advisor.advice.probe_words import advice_words, now_words
@@ -98,6 +98,8 @@ def show_own_runs(out: Console, runs: OwnRuns | None) -> None:
     out.print(table)
     if len(runs.used) > MOST_RUNS_SHOWN:
         out.print(f"[dim]and {len(runs.used) - MOST_RUNS_SHOWN:,} more[/dim]")
+    for doubt in doubts(runs):
+        out.print(plain(doubt), style="yellow")
     for unused in runs.unused:
         out.print(f"[dim]not used: {plain(unused.name)}: {plain(unused.reason)}[/dim]")
 
