@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 # Candidates of the coarse programme that get exact cuts and places, and plans that are refined.
 EXACT: Final = 60
+EXACT_OF_ONE_POOL: Final = 24
 REFINED: Final = 3
 
 
@@ -45,7 +46,8 @@ def search(space: Space) -> Found:
             ]
     best: Found | None = None
     seen: set[Mark] = set()
-    found = _exact(space, heapq.nsmallest(EXACT, entries, key=lambda pair: pair[0].key), seen)
+    most = EXACT if len(space.pools) > 1 else EXACT_OF_ONE_POOL
+    found = _exact(space, heapq.nsmallest(most, entries, key=lambda pair: pair[0].key), seen)
     for start in found[:REFINED]:
         best = better(best, refined(space, start, tables, seen))
     if best is None:
