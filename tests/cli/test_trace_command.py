@@ -135,7 +135,9 @@ def test_an_archive_of_workers_gives_the_same_object_as_their_directory(
     run: Callable[..., Ran], tmp_path: Path, kind: str
 ) -> None:
     rank_files(tmp_path / "job")
-    packed = run("trace", shutil.make_archive(str(tmp_path / "a"), kind, tmp_path / "job"), "--json").json
+    packed = run(
+        "trace", shutil.make_archive(str(tmp_path / "a"), kind, tmp_path / "job"), "--json"
+    ).json
     assert packed.pop("format") == "kineto_multi_worker_archive"
     folder = run("trace", str(tmp_path / "job"), "--json").json
     assert folder.pop("format") == "kineto_chrome_trace"
