@@ -216,5 +216,5 @@ def _add_job(command: argparse.ArgumentParser, *, required: bool = True) -> None
     own.add_argument("--profile", action="append", type=Path, metavar="FILE",
                      help="a trace, log or table of runs to calibrate by; repeatable")  # fmt: skip
     own.add_argument("--save-profiles", action="store_true",
-                     help="keep them as your own: they calibrate every later prediction")  # fmt: skip
+                     help="keep them: they calibrate every later prediction")  # fmt: skip
     command.add_argument("--json", action="store_true", help="print JSON")
