@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from advisor.advice.board_scores import chance_range
-from advisor.ui.charts.style import log_ticks, plain_layout
+from advisor.ui.charts.style import log_ticks, name_axes, plain_layout
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,13 +53,7 @@ def draw_coverage(coverage: pd.DataFrame, nominal: int, colours: Palette) -> go.
     figure.update_xaxes(type="log", range=ends, **log_ticks(ends, lambda n: f"{n:,g}"))
     lowest = min(coverage["covered"].min(), nominal - 10)
     figure.update_yaxes(range=[lowest - 3, 101.5], ticksuffix=" %")
-    font = {"color": colours.secondary, "size": 11}
-    figure.add_annotation(text="Inside the interval", x=0, xref="paper", y=1, yref="paper",
-                          xanchor="left", yanchor="bottom", yshift=4, showarrow=False,
-                          font=font)  # fmt: skip
-    figure.add_annotation(text="Measurements held out", x=1, xref="paper", y=0, yref="paper",
-                          xanchor="right", yanchor="top", yshift=-27, showarrow=False,
-                          font=font)  # fmt: skip
+    name_axes(figure, "Measurements held out", "Inside the interval", colours)
     return figure
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from advisor.core.units import NBSP, duration, interval
-from advisor.ui.charts.style import log_ticks, plain_layout
+from advisor.ui.charts.style import log_ticks, name_axes, plain_layout
 from advisor.ui.theme import FAMILIES
 
 if TYPE_CHECKING:
@@ -96,13 +96,7 @@ def draw_scatter(data: ScatterData, colours: Palette) -> go.Figure:
     ticks = log_ticks(data.range, lambda value: f"{value:,g}{NBSP}s")
     figure.update_xaxes(type="log", range=data.range, **ticks)
     figure.update_yaxes(type="log", range=data.range, **ticks)
-    font = {"color": colours.secondary, "size": 11}
-    figure.add_annotation(text="Predicted step", x=0, xref="paper", y=1, yref="paper",
-                          xanchor="left", yanchor="bottom", yshift=4, showarrow=False,
-                          font=font)  # fmt: skip
-    figure.add_annotation(text="Measured step", x=1, xref="paper", y=0, yref="paper",
-                          xanchor="right", yanchor="top", yshift=-27, showarrow=False,
-                          font=font)  # fmt: skip
+    name_axes(figure, "Measured step", "Predicted step", colours)
     return figure
 
 

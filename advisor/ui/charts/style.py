@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    import plotly.graph_objects as go
+
     from advisor.ui.theme import Palette
 
 CONFIG: Final = {"displayModeBar": False, "scrollZoom": False}
@@ -35,6 +37,15 @@ def plain_layout(colours: Palette, height: int) -> dict[str, Any]:
         "xaxis": axis,
         "yaxis": axis | {"automargin": True},
     }  # fmt: skip
+
+
+def name_axes(figure: go.Figure, x: str, y: str, colours: Palette) -> None:
+    """Write what the axes show at their ends, where it takes no room from the chart."""
+    font = {"color": colours.secondary, "size": 11}
+    figure.add_annotation(text=y, x=0, xref="paper", y=1, yref="paper", xanchor="left",
+                          yanchor="bottom", yshift=4, showarrow=False, font=font)  # fmt: skip
+    figure.add_annotation(text=x, x=1, xref="paper", y=0, yref="paper", xanchor="right",
+                          yanchor="top", yshift=-27, showarrow=False, font=font)  # fmt: skip
 
 
 def log_ticks(log_range: Sequence[float], text: Callable[[float], str]) -> dict[str, Any]:
