@@ -89,6 +89,7 @@ def test_a_spoilt_file_may_be_long(name: str) -> None:
         *(("tf1_timeline_json", 96), ("xla_trace_json", 41), ("run_facts", 1061)),
         *(("nvidia_smi_dmon", 20847), ("tensorboard_profile_overview_json", 36997)),
         *(("nsys_csv", 22445), ("composer_log", 5015840), ("composer_log", 5021021)),
+        *(("nsys_csv", 5054982), ("nsys_sqlite", 5008495), ("mlflow_metrics", 5116339)),
     ],
 )
 def test_files_that_hung_a_reader_are_read_soon(name: str, seed: int) -> None:

@@ -104,6 +104,12 @@ def _points(source: Source) -> Iterator[tuple[str, float, float]]:
         return
     table = rows(source, source.lines(), delimiter_of(source.head))
     at = {name.lower(): i for i, name in enumerate(next(table, []))}
+    if missing := sorted(_COLUMNS - set(at)):
+        raise TraceError(
+            f"the table has no column {' and '.join(missing)}.",
+            where=source.name,
+            todo="Export the history of the metric again, with its header.",
+        )
     key_at = next((at[name] for name in _KEYS if name in at), None)
     for cells in table:
         if len(cells) <= max(at.values()):

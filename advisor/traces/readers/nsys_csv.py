@@ -28,7 +28,6 @@ _SNIFF: Final = re.compile(
 )
 _UNIT: Final = re.compile(rf"\((?:{_UNITS})\)")
 _COPY: Final = re.compile(r"^\[?CUDA mem(?:cpy|set)|^\[?(?:memcpy|memset)\b", re.IGNORECASE)
-_DEVICE: Final = re.compile(r"^(.*?)\s*\((\d+)\)$")
 _FEWEST_COLUMNS: Final = 4
 _TOP: Final = 12
 
@@ -126,10 +125,19 @@ class _KernelTrace:
         draft.parts, draft.timeline = used.parts, used.timeline
         draft.kernels = self._work.top()
         draft.gpus = len(self._work.devices)
-        named = _DEVICE.match(str(next(iter(self._work.devices))))
-        draft.gpu_name = named[1] if named else None
+        draft.gpu_name = _device_name(str(next(iter(self._work.devices))))
         draft.warn("The report marks no steps, so the step time is not available.")
         return True
+
+
+def _device_name(device: str) -> str | None:
+    """Return the name before a number in brackets, None without one.
+
+    >>> _device_name("NVIDIA H100 (0)")
+    'NVIDIA H100'
+    """
+    name, _, number_ = device.removesuffix(")").rpartition("(")
+    return name.rstrip() if name and device.endswith(")") and number_.isdigit() else None
 
 
 class _KernelSums:

@@ -61,7 +61,8 @@ class NsysSqliteReader:
             try:
                 with closing(_open(path)) as database:
                     return _read(_Database(database, source), source)
-            except sqlite3.Error as error:
+            # What sqlite3 says of a damaged schema quotes it, and need not be text.
+            except (sqlite3.Error, UnicodeDecodeError) as error:
                 raise TraceError(
                     f"the database cannot be read ({error}).",
                     where=source.name,
