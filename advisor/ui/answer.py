@@ -118,9 +118,9 @@ def show_chart(answer: Answer, title: str = "Cost against time") -> None:
 
 def _carbon_chosen() -> bool:
     """Let the user choose what stands against time; only asked where emissions are known."""
-    chosen = st.segmented_control("Against time", ("Cost", "Carbon"), default="Cost",
-                                  required=True, key="against_time", persist_state="session",
-                                  label_visibility="collapsed")  # fmt: skip
+    # Radio buttons, as a chosen segment cannot be read well in the dark.
+    chosen = st.radio("Against time", ("Cost", "Carbon"), key="against_time", horizontal=True,
+                      persist_state="session", label_visibility="collapsed")  # fmt: skip
     return chosen == "Carbon"
 
 
