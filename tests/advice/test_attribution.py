@@ -96,7 +96,8 @@ def test_a_limit_that_fell_away_is_an_effect_of_the_limits(
     assert causes(found) == ["limits"]
     assert found.usd < 0  # spot machines became possible
     (markets,) = [c for c in found.changes if c.name == "markets"]
-    assert (markets.before, markets.after) == ("on_demand", "on_demand, spot")
+    assert markets.before == "on_demand"
+    assert markets.after == "capacity_block, on_demand, savings_plan, spot"
 
 
 def test_machines_that_are_gone_are_said(engine: Engine, before: Proposal) -> None:

@@ -109,7 +109,7 @@ def test_prices_that_are_all_not_trusted_say_so(table: Evaluated) -> None:
         (Constraints(most_machines=1), "most_machines", "1 machine"),
         (Constraints(most_machines=16), "most_machines", "16 machines"),
         (Constraints(clouds=frozenset({"gcp", "aws"})), "clouds", "clouds aws, gcp"),
-        (Constraints(), "markets", "markets on-demand, spot"),
+        (Constraints(), "markets", "markets capacity-block, on-demand, savings-plan, spot"),
         (Constraints(), "clouds", "any clouds"),
         (Constraints(regions=frozenset("abcdef")), "regions", "regions a, b, c, d and 2 more"),
     ],
@@ -120,7 +120,8 @@ def test_a_limit_is_written_as_it_stands(limits: Constraints, name: str, words: 
 
 def test_every_limit_has_a_name() -> None:
     fields = {f for f in Constraints.__dataclass_fields__ if f != "chance"}
-    assert set(NAMES) == fields | {"available"}  # of own machines: no limit that is set
+    # Own machines and paid blocks have ends of their own: no limit that is set.
+    assert set(NAMES) == fields | {"available", "capacity_block"}
 
 
 def test_an_empty_result_has_no_picks_and_no_front(table: Evaluated) -> None:

@@ -163,7 +163,7 @@ def test_a_deadline_that_nobody_can_meet_says_by_how_much(advisor: Callable[...,
 def test_a_budget_that_is_too_small_says_by_how_much(advisor: Callable[..., Ran]) -> None:
     ran = advisor("advise", *JOB, "--budget-usd", "1")
     assert ran.code == 3
-    usd = ran.err.split("budget $")[1].split(" ")[0]
+    usd = ran.err.split("budget $")[-1].split(" ")[0]
     assert advisor("advise", *JOB, "--budget-usd", usd).code == 0
 
 

@@ -39,15 +39,14 @@ def test_without_lists_it_says_how_to_begin(run: Callable[..., Ran]) -> None:
 def test_a_template_can_be_imported_listed_and_removed(
     run: Callable[..., Ran], file: Callable[[str], str]
 ) -> None:
-    for name in ("machines", "discounts", "credits"):
+    names = ("machines", "discounts", "credits", "commitments", "rates", "carbon")
+    for name in names:
         path = file(run("prices", "template", name).out)
         assert run("prices", "import", path).out == f"Imported 1 row of {name}.\n"
     listed = run("prices", "--json").json
     assert listed["machines"]["rows"][0]["name"] == "lab-h100"
     assert listed["machines"]["rows"][0]["as_of"] == "2026-07-01"
-    assert {name: len(one["rows"]) for name, one in listed.items()} == {
-        "machines": 1, "discounts": 1, "credits": 1,
-    }  # fmt: skip
+    assert {name: len(one["rows"]) for name, one in listed.items()} == dict.fromkeys(names, 1)
     shown = run("prices").out
     assert "lab-h100" in shown
     assert "discount_percent" in shown
@@ -108,7 +107,7 @@ def test_a_missing_file_and_an_unknown_list_are_said(run: Callable[..., Ran]) ->
     assert "cannot be read" in run("prices", "import", "absent.csv").err
     ran = run("prices", "remove", "prices")
     assert ran.code == 2
-    assert "Use machines, discounts, credits." in ran.err
+    assert "Use machines, discounts, credits, commitments, rates, carbon." in ran.err
 
 
 def test_a_broken_list_is_a_note_beside_the_answer(run: Callable[..., Ran]) -> None:

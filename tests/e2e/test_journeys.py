@@ -185,7 +185,7 @@ def test_downloads_are_the_advice_and_the_plan(
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Plan, JSON").click()
     waiting.value.save_as(tmp_path / "plan.json")
-    assert json.loads((tmp_path / "plan.json").read_text())["kind"] == "Plan"
+    assert json.loads((tmp_path / "plan.json").read_text())["kind"] == "Proposal"
 
 
 def test_why_a_pick_won_is_opened_of_each_and_the_link_reopens_it(
