@@ -43,7 +43,9 @@ def test_a_link_shows_the_same_parts_of_every_plan() -> None:
     said = text_of(test)
     for heading in ("Time to finish", "Bill", "One step", "Memory per device", "Line by line"):
         assert heading in said
-    assert [m.label for m in test.metric] == ["Cost, 90 %", "Time, 90 %"] * 3
+    # Of the third, spot on Google Cloud, no interruption data are known: bounds from below.
+    known, bound = ["Cost, 90 %", "Time, 90 %"], ["Cost, at least", "Time, at least"]
+    assert [m.label for m in test.metric] == [*known, *known, *bound]
     assert len(test.get("progress")) == 3
     assert [len(cells) for cells in table_of(test).values()] == [3] * len(table_of(test))
 

@@ -68,4 +68,4 @@ def test_limits_that_exclude_each_other_are_named_and_relaxed_by_a_click() -> No
 @pytest.mark.usefixtures("_data")
 def test_a_quota_of_an_unknown_type_is_named() -> None:
     said = text_of(open_page("advise", job=DEFAULT_JOB, quota="x9.mega,2"))
-    assert "unknown type: “x9" in said
+    assert "unknown type\\: “x9.mega”" in said
