@@ -37,14 +37,14 @@ def below(name: str, value: float, unit: str, bar: float | None) -> Row:
     """Return a row whose value should be less than `bar`."""
     if bar is None:
         return Row(name, value, unit)
-    return Row(name, value, unit, f"< {bar:.4g}", value < bar)
+    return Row(name, value, unit, f"< {bar:.4g}", bool(value < bar))
 
 
 def at_least(name: str, value: float, unit: str, bar: float | None) -> Row:
     """Return a row whose value should not fall below `bar`."""
     if bar is None:
         return Row(name, value, unit)
-    return Row(name, value, unit, f">= {bar:g}", value >= bar)
+    return Row(name, value, unit, f">= {bar:g}", bool(value >= bar))
 
 
 def within(name: str, value: float, unit: str, low: float, high: float) -> Row:

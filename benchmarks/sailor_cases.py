@@ -53,5 +53,5 @@ def _rows(tables: Tables, case: Case) -> Iterator[report.Row]:
         row = report.below(f"{head}.plan", figure, unit, case.to_beat)
     else:
         row = report.at_most(f"{head}.plan", figure, unit, case.to_beat * (1 + EXACT))
-    yield report.Row(row.name, row.value, row.unit, row.bar, row.holds and kept)
+    yield report.Row(row.name, row.value, row.unit, row.bar, bool(row.holds and kept))
     yield report.Row(f"{head}.of_best_published", case.to_beat / figure, "×")
