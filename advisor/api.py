@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import io
 import logging
-import os
-import threading
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, get_args
+from typing import TYPE_CHECKING, Final
 
 import pandas as pd
 
@@ -20,6 +18,7 @@ from advisor.advice import Engine
 from advisor.advice.attribution import difference
 from advisor.advice.currency import budget_in_usd, currency_named
 from advisor.advice.exports import front_csv
+from advisor.advice.given_job import Finetune, job_of, picks_of
 from advisor.advice.given_values import (
     Amount,
     Names,
@@ -29,9 +28,9 @@ from advisor.advice.given_values import (
     texts_of,
     whole_of,
 )
-from advisor.advice.job import DEFAULT_RANK, Job
+from advisor.advice.job import DEFAULT_RANK
 from advisor.advice.limits import constraints_named
-from advisor.advice.picks import PICKS
+from advisor.advice.opened import catalog_of, engine_of
 from advisor.advice.proposals import propose
 from advisor.advice.question import Hardware, ask
 from advisor.advice.sharing import export_plan as export
@@ -49,7 +48,6 @@ from advisor.core.errors import (
     TraceError,
     UnknownNameError,
 )
-from advisor.core.paths import data_dir
 from advisor.domain import Forecast, PlanDifference, Precision, Profile, Proposal
 from advisor.search.constraints import DEFAULT_CHANCE
 from advisor.search.data_set import DataSet
@@ -57,11 +55,10 @@ from advisor.search.search import SearchOptions
 from advisor.traces import Trace, read
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from advisor.advice.question import OwnRun
     from advisor.advice.sharing import Source
-    from advisor.catalog import Catalog
     from advisor.traces.reading import File
 
 __all__ = [
@@ -91,11 +88,8 @@ __all__ = [
     "spot",
 ]
 
-Finetune = Literal["full", "lora", "qlora"]
 USUAL: Final = SearchOptions()
 logger = logging.getLogger(__name__)
-_opened: Final[dict[Path, Engine]] = {}
-_opening: Final = threading.Lock()
 
 
 class Advice(domain.Advice):
@@ -237,10 +231,10 @@ def advise(
         If no plan meets the limits; the message says which to relax and by how much.
     """
     held = (own,) if isinstance(own, str) else tuple(own)
-    catalog = load(own=held) if held else _catalog(engine)
+    catalog = load(own=held) if held else catalog_of(engine)
     if held and engine is not None:
         engine = replace(engine, catalog=catalog)
-    job = _job(
+    job = job_of(
         model,
         {"tokens": tokens, "epochs": epochs, "steps": steps, "samples": samples},
         dataset_samples=dataset_samples,
@@ -286,9 +280,9 @@ def advise(
             storage_usd_per_gb_month=storage_usd_per_gb_month,
         ),
     )
-    explained = _picks(explain)
+    explained = picks_of(explain)
     question = ask(job, catalog, runs=profiles, machines=current)
-    opened = _engine(engine, catalog)
+    opened = engine_of(engine, catalog)
     advice = question.advice(
         opened, options=options, limits=limits, current=current, explain=explained
     )
@@ -347,8 +341,8 @@ def predict(
     hardware = Hardware(
         machines=machines, gpu=gpu, accelerators=whole_of("accelerators", accelerators)
     )
-    catalog = _catalog(engine)
-    job = _job(
+    catalog = catalog_of(engine)
+    job = job_of(
         model,
         {"tokens": tokens, "epochs": epochs, "steps": steps, "samples": samples},
         dataset_samples=dataset_samples,
@@ -359,7 +353,7 @@ def predict(
         lora_rank=lora_rank,
     )
     question = ask(job, catalog, runs=profiles, machines=machines)
-    return question.forecast(_engine(engine, catalog), hardware, explain=explain)
+    return question.forecast(engine_of(engine, catalog), hardware, explain=explain)
 
 
 def read_trace(file: File, name: str = "") -> Trace:
@@ -403,74 +397,4 @@ def diff(
         If a file holds no plan, or limits that this version does not know.
     """
     first, second = proposal_in(before, pick), proposal_in(after, pick)
-    return difference(first, second, _engine(engine, _catalog(engine)))
-
-
-def _job(
-    model: str | Path,
-    amounts: Mapping[str, Amount | None],
-    *,
-    dataset_samples: Amount | None,
-    sizes: Mapping[str, Amount | None],
-    global_batch: Amount | None,
-    precision: str,
-    finetune: str | None,
-    lora_rank: int,
-) -> Job:
-    unit, amount = _only("amount of training", amounts)
-    _, size = _only("size of a sample", sizes) if set(sizes.values()) != {None} else ("", None)
-    if finetune not in (None, *get_args(Finetune)):
-        raise InvalidInputError(
-            f"“{finetune}” is no way to tune.", where="finetune", todo="Give full, lora or qlora."
-        )
-    return Job(
-        model=os.fspath(model),
-        amount=count_of(unit, amount),
-        unit=unit,
-        dataset_samples=count_of("dataset_samples", dataset_samples),
-        sample_size=whole_of("size of a sample", size),
-        global_batch=whole_of("global_batch", global_batch),
-        precision=precision,
-        tuning=finetune or "pretrain",
-        lora_rank=lora_rank,
-    )
-
-
-def _picks(given: Names) -> tuple[str, ...]:
-    names = tuple(names_of("explain", given))
-    for name in names:
-        if name not in PICKS:
-            raise InvalidInputError(
-                f"“{name}” is no pick.", where="explain", todo=f"Give {' or '.join(PICKS)}."
-            )
-    return names
-
-
-def _only(what: str, given: Mapping[str, Amount | None]) -> tuple[str, Amount]:
-    """Return the only value that is given, and its name."""
-    said = [(name, value) for name, value in given.items() if value is not None]
-    if len(said) != 1:
-        found = " and ".join(name for name, _ in said) or "none"
-        raise InvalidInputError(
-            f"exactly one of {', '.join(given)} is needed; given: {found}.", where=what
-        )
-    return said[0]
-
-
-def _catalog(engine: Engine | None) -> Catalog:
-    """Return the catalog to read names by; training is not waited for before errors are said."""
-    return load() if engine is None else engine.catalog
-
-
-def _engine(given: Engine | None, catalog: Catalog) -> Engine:
-    """Return the engine of this process; changed prices open it again, which trains nothing."""
-    if given is not None:
-        return given
-    directory = data_dir()
-    with _opening:
-        opened = _opened.get(directory)
-        if opened is None or opened.catalog.hash != catalog.hash:
-            for note in catalog.notes:
-                logger.warning("%s", note)
-            opened = _opened[directory] = Engine.open(catalog)
-        return opened
+    return difference(first, second, engine_of(engine, catalog_of(engine)))

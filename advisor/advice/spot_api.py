@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from advisor.advice.engine import Engine
 from advisor.advice.job_line import parse_job
+from advisor.advice.opened import catalog_of, engine_of
 from advisor.advice.running import Run, running_forecast
 from advisor.advice.spot import spot_advice
 from advisor.advice.spot_question import named_plan, spot_options
@@ -17,6 +17,7 @@ from advisor.traces.progress import read_progress
 if TYPE_CHECKING:
     import os
 
+    from advisor.advice.engine import Engine
     from advisor.domain.spot import RunningForecast, SpotAdvice
 
     File = str | os.PathLike[str]
@@ -63,7 +64,7 @@ def spot(
     wait_h : float
         After a revocation no machine can be had for so long [h].
     engine : Engine, optional
-        By default one that is opened.
+        By default that of this process.
 
     Returns
     -------
@@ -88,7 +89,7 @@ def spot(
     )
     limits = Constraints(deadline_h=deadline_h, budget_usd=budget_usd, chance=chance)
     workload = parse_job(job).job.workload()
-    opened = engine or Engine.open()
+    opened = engine_of(engine, catalog_of(engine))
     evaluated, row = named_plan(machines, region, "spot", workload, opened)
     return spot_advice(evaluated, row, opened.catalog, limits, options)
 
@@ -157,7 +158,7 @@ def running(
             f"“{market}” is no market.", where="market", todo="Give spot or on-demand."
         )
     workload = parse_job(job).job.workload()
-    opened = engine or Engine.open()
+    opened = engine_of(engine, catalog_of(engine))
     evaluated, row = named_plan(machines, region, market.replace("-", "_"), workload, opened)
     return running_forecast(progress, evaluated, row, opened.catalog, run)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import advisor
-from advisor import api
+from advisor.advice import opened as of_process
 from advisor.catalog.own import DISCOUNTS
 from advisor.cli import commands, main
 from advisor.domain import Provenance
@@ -216,20 +216,21 @@ def test_the_engine_is_opened_once_per_process(
     engine_data_dir: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ADVISOR_DATA_DIR", str(engine_data_dir))
-    monkeypatch.setattr(api, "_opened", {})
+    monkeypatch.setattr(of_process, "_opened", {})
     opened = []
-    real = api.Engine.open
-    monkeypatch.setattr(api.Engine, "open", lambda catalog: opened.append(1) or real(catalog))
+    real = advisor.Engine.open
+    monkeypatch.setattr(advisor.Engine, "open", lambda catalog: opened.append(1) or real(catalog))
     first = advisor.predict(**JOB, gpu="H100", accelerators=8)
     second = advisor.predict(**JOB, gpu="H100", accelerators=8)
     assert first == second == advisor.predict(**JOB, gpu="H100", accelerators=8, engine=engine)
+    advisor.spot("ResNet-50, 1 epoch, batch 256", machines="1 x g4dn.12xlarge")
     assert opened == [1]
 
 
 def test_changed_prices_are_noticed_at_the_next_question(
     engine_copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(api, "_opened", {})
+    monkeypatch.setattr(of_process, "_opened", {})
     limits = {"clouds": "aws", "markets": "on-demand", "gpus": "H100"}
     before = advisor.advise(**JOB, **limits).picks["cheapest"].plan
     (engine_copy / DISCOUNTS.file).write_text(AWS_DISCOUNT)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from advisor import api
+from advisor.advice import opened as of_process
 
 if TYPE_CHECKING:
     from advisor.advice import Engine
@@ -32,7 +32,7 @@ def test_the_code_prints_what_it_says(
     engine: Engine, engine_data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ADVISOR_DATA_DIR", str(engine_data_dir))
-    monkeypatch.setattr(api, "_opened", {engine_data_dir: engine})
+    monkeypatch.setattr(of_process, "_opened", {engine_data_dir: engine})
     page = PAGE.read_text(encoding="utf-8")
     blocks = BLOCK.findall(page)
     assert len(blocks) == page.count("```python") == 7
