@@ -114,12 +114,20 @@ def test_what_nobody_knows_is_said_and_never_a_zero() -> None:
     said = page_text(PROPOSAL.model_copy(update={"plan": unknown}))
     assert "at least $113" in said
     assert "hours and bill are lower bounds" in said
-    assert "No price is known for: interruptions, expected, checkpoint storage" in said
+    assert "checkpoint storage (no price known)" in said
     bare = Proposal(plan=plan(), workload=WORKLOAD)
     said = page_text(bare)
     assert "None were recorded." in said
     assert "none was recorded" in said
     assert "plan " + bare.plan.id + " of not recorded" in said
+
+
+def test_every_part_of_a_bill_has_a_line_of_its_own_and_what_is_unknown_is_named() -> None:
+    names = [name for name in Bill.model_fields if name.endswith("_usd")]
+    whole = plan().model_copy(update={"bill": Bill.model_validate(dict.fromkeys(names, 7.0))})
+    report = report_of(PROPOSAL.model_copy(update={"plan": whole}), DAY)
+    assert len({label for label, _ in report.bill}) == len(names)
+    assert report.bill_note == "Not contained: taxes, the data set (none stated)."
 
 
 def test_a_plan_that_is_better_in_every_way_is_named_so() -> None:

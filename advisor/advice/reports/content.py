@@ -93,7 +93,7 @@ def report_of(proposal: Proposal, made_on: dt.date) -> Report:
         limits=_clean(words.limit_pairs(proposal.limits, proposal.options)),
         bill=words.bill_pairs(plan.bill),
         bill_total=words.cents(plan.cost_usd.value),
-        bill_note=_bill_note(plan),
+        bill_note=f"Not contained: {', '.join(plan.bill.left_out)}.",
         choices=_choices(proposal),
         runner_up=one_line(_runner_up(proposal)),
         assumptions=tuple(one_line(line) for line in _assumptions(proposal)),
@@ -133,12 +133,6 @@ def _figures(plan: Plan, proposal: Proposal) -> tuple[Figure, ...]:
     risk = percent(plan.memory.out_of_memory_probability)
     found.append(Figure("Risk to run out of memory", risk, "a short run beforehand shows it"))
     return tuple(found)
-
-
-def _bill_note(plan: Plan) -> str:
-    unknown = words.unknown_parts(plan.bill)
-    said = "Taxes are not contained; what has no line is not in the total."
-    return f"{said} No price is known for: {', '.join(unknown)}." if unknown else said
 
 
 def _choices(proposal: Proposal) -> tuple[Choice, ...]:

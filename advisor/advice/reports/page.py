@@ -78,7 +78,6 @@ def html_of(report: Report) -> str:
 
 
 def _body(report: Report) -> str:
-    bill = (*report.bill,)
     return (
         f'<h1>{_t(report.title)}</h1>\n<p class="soft">Which machines, at what cost, and how sure'
         f'</p>\n<div class="choice"><strong>{_t(report.machines)}</strong>'
@@ -86,7 +85,7 @@ def _body(report: Report) -> str:
         f'<div class="figures">{"".join(_figure(one) for one in report.figures)}</div>\n'
         '<div class="two">\n<section>'
         f"<h2>The job</h2>{_pairs(report.job)}</section>\n"
-        f"<section><h2>What it costs</h2>{_pairs(bill, total=report.bill_total)}"
+        f"<section><h2>What it costs</h2>{_pairs(report.bill, total=report.bill_total)}"
         f'<p class="soft">{_t(report.bill_note)}</p></section>\n</div>\n'
         "<h2>The choice and what else was possible</h2>\n"
         f'<div class="scroll">{_chart(report.choices)}</div>\n'
@@ -135,13 +134,13 @@ def _table(choices: tuple[Choice, ...]) -> str:
                            ("Time, 90 %", ' class="amount"'), ("Against this plan", ""))
     )  # fmt: skip
     rows = [
-        f"<tr{'' if one.verdict else ' class=' + chr(34) + 'chosen' + chr(34)}>"
+        f"<tr{'' if at else ' class=chosen'}>"
         f'<th scope="row">{_t(one.name)}</th>'
         f'<td>{_t(one.machines)}<br><span class="soft">{_t(one.place)}</span></td>'
         f'<td class="amount">{_t(one.cost)}<br><span class="soft">{_t(one.cost_bounds)}</span></td>'
         f'<td class="amount">{_t(one.time)}<br><span class="soft">{_t(one.time_bounds)}</span></td>'
         f"<td>{_t(one.verdict)}</td></tr>"
-        for one in choices
+        for at, one in enumerate(choices)
     ]
     body = "".join(rows)
     return f'<table class="rivals"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'

@@ -23,7 +23,10 @@ SHARES: Final = ("memory_margin", "retry_share")
 PARTS: Final = {
     "machines_usd": "Machines while they train", "startup_usd": "Machines while they start",
     "retries_usd": "Allowance for restarts", "interruptions_usd": "Interruptions, expected",
-    "storage_usd": "Checkpoint storage",
+    "rounding_usd": "Billing minimum, whole minutes or hours",
+    "failed_usd": "Failed first attempt, expected", "storage_usd": "Checkpoint storage",
+    "writes_usd": "Writing checkpoints", "data_storage_usd": "Storage of the data",
+    "traffic_usd": "Data transfer",
 }  # fmt: skip
 BASIS: Final = {
     "measured": "The prediction rests on measured runs of this very set-up.",
@@ -123,22 +126,7 @@ def cents(amount_usd: float) -> str:
 
 def bill_pairs(bill: Bill) -> Pairs:
     """Return the parts of the bill that are not nothing."""
-    rows = []
-    for name in type(bill).model_fields:
-        value = getattr(bill, name)
-        label = PARTS.get(name, name.removesuffix("_usd").replace("_", " ").capitalize())
-        if name.endswith("_usd") and value:
-            rows.append((label, cents(value)))
-    return tuple(rows)
-
-
-def unknown_parts(bill: Bill) -> tuple[str, ...]:
-    """Return the names of the parts whose price nobody knows; they are not in the total."""
-    return tuple(
-        PARTS.get(name, name.removesuffix("_usd").replace("_", " ")).lower()
-        for name in type(bill).model_fields
-        if name.endswith("_usd") and getattr(bill, name) is None
-    )
+    return tuple((PARTS[name], cents(value)) for name, value in bill.parts_usd.items() if value)
 
 
 def against(other: Plan, chosen: Plan) -> str:
