@@ -73,13 +73,7 @@ def choice_of(
         why=_why(evaluated, row, rival, float(beats[1]) if rival is not None else None),
         rival=None if rival is None else option_of(plans, rival),
         bindings=bindings(evaluated, row, limits, pick),
-        flips=tuple(
-            Flip(
-                change=flip.change, now=flip.now, by=flip.by,
-                then=None if flip.row is None else option_of(plans, flip.row),
-            )
-            for flip in flips(evaluated, rows, row, limits)
-        ),
+        flips=flips_of(evaluated, rows, row, limits),
         swings=swings(evaluated, row, engine, rival_usd),
         break_evens=() if rival_usd is None else break_evens(evaluated, row, engine, rival_usd),
         cheapest_probability=float(draws.cheapest[0]),
@@ -95,7 +89,7 @@ def choice_of(
         robust=option_of(plans, int(all_rows[robust])),
         robust_regret_usd=float(regret[robust]),
         considered=len(all_rows),
-    )  # fmt: skip
+    )
 
 
 def rival_row(plans: pd.DataFrame, rows: np.ndarray, row: int) -> int | None:
@@ -146,6 +140,19 @@ def _worth_saying(saved: Binding, now: pd.Series, pick: str) -> bool:
     if pick == "fastest":
         return bool(saved.saving_hours > WORTH_SAYING * now["hours"])
     return True
+
+
+def flips_of(
+    evaluated: Evaluated, rows: np.ndarray, row: int, limits: Constraints
+) -> tuple[Flip, ...]:
+    """Return what would make another plan the cheapest, and which; parameters as of `flips`."""
+    return tuple(
+        Flip(
+            change=flip.change, now=flip.now, by=flip.by,
+            then=None if flip.row is None else option_of(evaluated.plans, flip.row),
+        )
+        for flip in flips(evaluated, rows, row, limits)
+    )  # fmt: skip
 
 
 def option_of(plans: pd.DataFrame, row: int) -> Option:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from advisor.predictor.calibration import error_covariance
+from advisor.search.startup import P90
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,15 +17,14 @@ if TYPE_CHECKING:
     from advisor.search.search import Evaluated
 
 MOST: Final = 64
-# Plans are compared where one in ten of their bills is among the lowest.
-HOPEFUL: Final = 1.2816
 
 
 def contender_rows(plans: pd.DataFrame, rows: np.ndarray) -> np.ndarray:
     """Return the rows that could turn out cheapest, each machine shape and count at its price."""
     table = plans.iloc[rows]
     cost = table["cost_usd"].to_numpy()
-    hopeful = cost * np.exp(-HOPEFUL * table["log_sigma"].to_numpy())
+    # The bill that one in ten would be below.
+    hopeful = cost * np.exp(-P90 * table["log_sigma"].to_numpy())
     order = np.argsort(cost, kind="stable")
     _, first = np.unique(table["entry"].to_numpy()[order], return_index=True)
     cheapest = order[first]

@@ -13,6 +13,7 @@ from advisor.advice.what_if import Changed, bill_against, factor_for
 from advisor.core.units import duration, interval, number, percent, usd
 from advisor.domain.choice import BreakEven, Swing
 from advisor.predictor.arrays import FloatArray, Floats
+from advisor.search.startup import P90
 from advisor.transient import known_lifetime
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from advisor.domain.choice import Assumption
     from advisor.search.search import Evaluated
 
-# One in ten is below the lower end of an 80 % range, one in ten above the upper.
-TENTH: Final = 1.2816
 FEWEST_REGIONS: Final = 5
 POINTS: Final = 49
 # A crossing further off than this is not drawn: the plan would be another one.
@@ -135,7 +134,8 @@ def _log_normal(
 ) -> Range | None:
     if not log_sigma > 0:
         return None
-    low, high = math.exp(-TENTH * log_sigma), math.exp(TENTH * log_sigma)
+    # One in ten is below the lower end of an 80 % range, one in ten above the upper.
+    low, high = math.exp(-P90 * log_sigma), math.exp(P90 * log_sigma)
     return Range(assumption, change, low, high, (words(low), words(high)))
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
+from advisor.advice.bill_draws import DRAWS
 from advisor.advice.choice import choice_of
 from advisor.advice.choice_words import (
     binding_sentences,
@@ -23,7 +24,10 @@ from advisor.ui.text import plain
 from advisor.ui.theme import palette
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from advisor.domain import Choice
+    from advisor.domain.choice import Flip
     from advisor.ui.answer import Answer
 
 
@@ -51,7 +55,7 @@ def show_choice(answer: Answer) -> None:
         left, right = st.columns(2, gap="medium")
         with left:
             st.markdown("##### What would flip it", anchors=False)
-            st.table(flips_table(choice), border="horizontal", hide_index=True)
+            st.table(flips_table(choice.flips), border="horizontal", hide_index=True)
         with right:
             st.markdown("##### Against the others", anchors=False)
             _duels(choice)
@@ -100,13 +104,13 @@ def _duels(choice: Choice) -> None:
         return
     st.table(duels_table(choice), border="horizontal", hide_index=True)
     st.markdown(
-        ":small[:gray[From 1,024 draws in which errors that two predictions share cancel. *Loss*: "
-        "what taking that plan is expected to cost above whichever turns out cheapest; the chosen "
-        f"one {plain(usd(choice.regret_usd))}.]]"
+        f":small[:gray[From {DRAWS:,} draws in which errors that two predictions share cancel. "
+        "*Loss*: what taking that plan is expected to cost above whichever turns out cheapest; the "
+        f"chosen one {plain(usd(choice.regret_usd))}.]]"
     )
 
 
-def flips_table(choice: Choice) -> pd.DataFrame:
+def flips_table(flips: Iterable[Flip]) -> pd.DataFrame:
     """Return the changes that make another plan the cheapest; cells are markdown."""
     rows = [
         (
@@ -114,7 +118,7 @@ def flips_table(choice: Choice) -> pd.DataFrame:
             plain(flip.by),
             "no plan is left" if flip.then is None else plain(option_words(flip.then)),
         )
-        for flip in choice.flips
+        for flip in flips
     ]
     return pd.DataFrame(rows, columns=["If", "That is", "Then cheapest is"])
 

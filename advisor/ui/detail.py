@@ -11,9 +11,9 @@ import streamlit as st
 
 from advisor.advice.advise import advice_of
 from advisor.advice.calibrated import sentence
-from advisor.advice.flips import flips
+from advisor.advice.choice import flips_of
 from advisor.advice.interruptions import sentences
-from advisor.advice.plans import make_plan, row_of_key
+from advisor.advice.plans import row_of_key
 from advisor.advice.proposals import propose_row, today
 from advisor.core.units import (
     GB,
@@ -34,6 +34,7 @@ from advisor.ui.charts.bars import BarData, bill_bar, draw_bar, memory_bar, part
 from advisor.ui.charts.cost_time import pick_labels
 from advisor.ui.charts.finish import draw_finish, finish_data
 from advisor.ui.charts.style import CONFIG
+from advisor.ui.choosing import flips_table
 from advisor.ui.explained import show_explanation
 from advisor.ui.exporting import export_button, report_button
 from advisor.ui.plan_markets import show_markets
@@ -63,8 +64,8 @@ def show_plan(
             st.markdown(":gray[Its machine left the catalog, or the job no longer fits on it. "
                         "Go back to all plans.]")  # fmt: skip
         return
-    plan = make_plan(evaluated, row, engine, limits.deadline_h)
     proposal = _proposal(evaluated, result, row, engine, limits)
+    plan = proposal.plan
     _bar_of_actions(proposal, key, engine.catalog)
     show_saved_as(key)
     basket.show_basket()
@@ -244,17 +245,8 @@ def _finish(plan: Plan, evaluated: Evaluated, row: int, limits: Constraints) -> 
 
 def _flips(evaluated: Evaluated, result: Result, row: int, limits: Constraints) -> None:
     st.markdown("#### What would flip the choice", anchors=False)
-    lines = []
-    for flip in flips(evaluated, result.rows, row, limits):
-        then = "no plan is left"
-        if flip.row is not None:
-            other = evaluated.plans.iloc[flip.row]
-            market = MARKET_TITLES[str(other["market"])].lower()
-            then = f"{other['machines']} × {other['instance_type']}, {market}"
-        lines.append((f"{plain(flip.change)} :gray[{plain(flip.now)}]", plain(flip.by), then))
-    columns = ["If", "That is", "Then cheapest is"]
-    st.table(pd.DataFrame(lines, columns=columns), border="horizontal",
-             hide_index=True)  # fmt: skip
+    found = flips_of(evaluated, result.rows, row, limits)
+    st.table(flips_table(found), border="horizontal", hide_index=True)
 
 
 def billing_words(increment_s: float, minimum_s: float) -> str:
