@@ -36,7 +36,7 @@ FORM: Final = (
     "columns step and elapsed_s."
 )
 _STEP: Final = re.compile(
-    r"\b(?:global[_ ]step|iteration|step|iter)s?\b[\"']?\s*[:=#]?\s*\[?\s*"
+    r"\b(?:global[_ ]step|iteration|step|iter)s?\b[\"']?\s*+[:=#]?\s*+\[?\s*+"
     r"(?!\d{4}[-/]\d\d[-/])(\d{1,12})"  # a number, but no date
     r"(?:\s*/\s*(\d{1,12}))?",
     re.IGNORECASE,

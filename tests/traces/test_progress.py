@@ -97,3 +97,8 @@ def test_anything_is_progress_or_a_clear_error(content: bytes) -> None:
         return
     assert (np.diff(progress.elapsed_s) >= 0).all()
     assert len(progress.step) >= 3
+
+
+def test_a_line_of_spaces_after_its_step_takes_no_time() -> None:
+    blank = f"2026-12-03 10:00:00 step{' ' * 3_900}x"
+    assert read_progress("\n".join([blank, LINES])).step.tolist() == [100, 200, 300, 400]
