@@ -29,6 +29,7 @@ LONGEST_NAME: Final = 80
 AT_ONCE: Final = 2
 MOST_HELD: Final = 256
 HELD_S: Final = 3600.0
+_LOOK_S: Final = 0.2
 _NO_GUESSES: Final = Guesses()
 
 
@@ -122,6 +123,11 @@ class Read:
         """Whether nothing of the file is read any more."""
         return self.state in ("done", "failed", "cancelled")
 
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether it is to end."""
+        return self._cancelled.is_set()
+
     def cancel(self) -> None:
         """Have the read end as soon as it looks; one that has ended stays as it is."""
         self._cancelled.set()
@@ -150,7 +156,7 @@ class Read:
                 self._end("failed")
 
     def _look(self) -> None:
-        if self._cancelled.is_set():
+        if self.is_cancelled:
             raise ReadCancelledError("the read was cancelled.", where=self.name)
 
     def _end(self, state: State) -> None:
@@ -215,8 +221,14 @@ class Reads:
             read.cancel()
 
     def _in_turn(self, read: Read, file: IO[bytes]) -> None:
-        with self._places:
+        while not self._places.acquire(timeout=_LOOK_S):
+            if read.is_cancelled:  # its file does not wait for a place
+                read.run(file)
+                return
+        try:
             read.run(file)
+        finally:
+            self._places.release()
 
     def _forget_old(self) -> None:
         now = time.monotonic()

@@ -44,6 +44,7 @@ USUAL_WAIT_S: Final = 2.0
 _WRITE_BYTES: Final = 2**20
 _SILENT_S: Final = 60.0
 _LOOK_S: Final = 0.02
+_MOST_DIGITS: Final = 9
 
 
 class _Refusal(Exception):  # noqa: N818 - an answer, not a mistake
@@ -259,7 +260,9 @@ def _seconds(given: str | None, usual: float = USUAL_WAIT_S) -> float:
     """Return how long to wait for the end of a read [s]."""
     if given is None:
         return usual
-    if not given.isascii() or not given.isdecimal() or int(given[:9]) > MOST_WAIT_S:
+    if not (given.isascii() and given.isdecimal() and len(given) <= _MOST_DIGITS) or (
+        int(given) > MOST_WAIT_S
+    ):
         raise _Refusal(HTTPStatus.BAD_REQUEST, "this is no time to wait.",
                        f"Give whole seconds, {MOST_WAIT_S:g} at most.", "wait")  # fmt: skip
     return float(given)

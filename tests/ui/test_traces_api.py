@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import io
 import json
 import os
 import socket
@@ -16,10 +17,11 @@ import pytest
 import uvicorn
 from starlette.applications import Starlette
 
+from advisor.core.errors import TraceError
 from advisor.testing.uploads import bad_files, profiler_trace
 from advisor.traces.trace import MAIN_KEYS
 from advisor.ui import traces_api
-from advisor.ui.reads import READS, Reads
+from advisor.ui.reads import AT_ONCE, READS, Reads
 from advisor.ui.traces_api import PATH, trace_routes
 
 MOST_BYTES = 300_000
@@ -219,7 +221,7 @@ def test_a_name_that_is_a_path_is_refused(port: int, name: str) -> None:
     assert (status, said["error"]["where"]) == (400, "name")
 
 
-@pytest.mark.parametrize("wait", ["61", "-1", "1e3", "x", "²", "9" * 99])
+@pytest.mark.parametrize("wait", ["61", "-1", "1e3", "x", "²", "9" * 99, "0" * 9 + "9" * 9])
 def test_a_time_that_cannot_be_waited_is_refused(port: int, wait: str) -> None:
     quoted = wait.encode().hex("%")
     status, said = post(port, profiler_trace(), f"?wait=%{quoted}")
@@ -289,3 +291,29 @@ def test_what_was_read_is_held_for_an_hour_and_not_without_end(
     assert third.ended_s is not None
     monkeypatch.setattr("advisor.ui.reads.HELD_S", -1.0)
     assert reads.get(third.key) is None
+
+
+def test_a_file_that_is_cancelled_while_it_waits_is_let_go_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    held = threading.Event()
+
+    def slow(*_: Any, **__: Any) -> Any:
+        held.wait(30)
+        raise TraceError("too slow.")
+
+    monkeypatch.setattr("advisor.ui.reads.read_all", slow)
+    reads = Reads()
+    busy = [reads.start(io.BytesIO(b"x"), "busy", 1) for _ in range(AT_ONCE)]
+    try:
+        while any(read.state == "waiting" for read in busy):
+            time.sleep(0.005)
+        file = io.BytesIO(b"x")
+        third = reads.start(file, "third", 1)
+        reads.drop(third.key)
+        assert third.wait(10)
+        assert (third.state, file.closed) == ("cancelled", True)
+        assert [read.state for read in busy] == ["reading"] * AT_ONCE
+    finally:
+        held.set()
+    assert all(read.wait(10) for read in busy)
