@@ -26,6 +26,14 @@ _FP16_ONLY: Final = re.compile(r"V100|\bT4G?\b|TITAN|RTX[- ]?20|Quadro RTX|TU1",
 _AMD: Final = re.compile(r"AMD|Instinct|\bMI\d{2,3}", re.IGNORECASE)
 
 
+def _without(share: float, step_s: float | None) -> tuple[float | None, str]:
+    """Return the step time without a share of it [s], and words for it; nothing if not known."""
+    if step_s is None or share >= 1:
+        return None, ""
+    after_s = step_s * (1 - share)
+    return after_s, f"; at best {after_s:.3g} s a step"
+
+
 def communication(trace: Trace) -> Iterator[Finding]:
     """Tell communication that holds the devices up from that which hides behind computation."""
     comm, exposed, step_s = trace.comm_share, trace.comm_exposed_share, trace.step_time_s
@@ -42,8 +50,7 @@ def communication(trace: Trace) -> Iterator[Finding]:
             evidence=("comm_share", "comm_exposed_share"),
         )
         return
-    after_s = step_s * (1 - exposed) if step_s is not None and exposed < 1 else None
-    best = f"; at best {after_s:.3g} s a step" if after_s is not None else ""
+    after_s, best = _without(exposed, step_s)
     yield Finding(
         kind="communication-exposed",
         severity=severity_of(exposed),
@@ -97,9 +104,7 @@ def _waited_for(trace: Trace) -> Iterator[Finding]:
     # Stages of a pipeline differ as well, but then several ranks communicate little.
     if usual - least < MATTERS or next_least - least < _MOSTLY * (usual - least):
         return
-    step_s = trace.step_time_s
-    after_s = step_s * (1 - (usual - least)) if step_s is not None else None
-    best = f"; evened out, at best {after_s:.3g} s a step" if after_s is not None else ""
+    after_s, best = _without(usual - least, trace.step_time_s)
     yield Finding(
         kind="straggler",
         severity=severity_of(usual - least),
@@ -119,8 +124,7 @@ def copies(trace: Trace) -> Iterator[Finding]:
     if parts is None or parts.memcpy_s < MATTERS * parts.window_s:
         return
     share = parts.memcpy_s / parts.window_s
-    after_s = step_s * (1 - share) if step_s is not None and share < 1 else None
-    best = f"; at best {after_s:.3g} s a step" if after_s is not None else ""
+    after_s, best = _without(share, step_s)
     yield Finding(
         kind="copies-exposed",
         severity=severity_of(share),

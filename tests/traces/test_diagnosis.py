@@ -141,6 +141,12 @@ def test_the_rank_that_alone_does_not_wait_is_the_one_waited_for() -> None:
     assert found.step_time_after_s == pytest.approx(0.0645)
 
 
+def test_where_the_others_only_wait_no_step_time_is_promised() -> None:
+    found = kinds(job_of(1.0, 1.0, 0.0, 1.0))["straggler"]
+    assert "wait for rank 2" in found.sentence
+    assert (found.step_time_after_s, "at best" in found.help) == (None, False)
+
+
 @pytest.mark.parametrize("exposed", [(0.4, 0.4, 0.05, 0.05), (0.1, 0.12, 0.11, 0.1), (0.0, 0.4)])
 def test_stages_of_a_pipeline_and_even_ranks_are_no_stragglers(exposed: tuple[float, ...]) -> None:
     assert "straggler" not in kinds(job_of(*exposed))
