@@ -127,7 +127,9 @@ def running_forecast(
 
 
 def _facts(progress: Progress, run: Run, machines: int) -> Facts:
-    left = run.machines_left or progress.workers_left or machines
+    left = run.machines_left
+    if left is None:
+        left = progress.workers_left or machines
     return Facts(
         machines=machines, machines_left=left, slowest_ratio=run.slowest_ratio,
         alone_step_s=run.alone_step_s, servers=run.servers,

@@ -153,6 +153,7 @@ def test_without_data_the_chance_is_a_bound_and_says_so(engine: Engine) -> None:
     [
         ({"deadline_h": 0.1}, "the deadline is over"),
         ({"machines_left": 9}, "not possible"),
+        ({"machines_left": 0}, "not possible"),
         ({"machines_age_h": -2.0, "deadline_h": None}, "age of the machines"),
         ({"policy": "elastik"}, "elastic"),
         ({"chance": 2.0}, "chance"),
