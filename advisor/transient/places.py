@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 
 from advisor.transient.tables import table
@@ -67,10 +66,3 @@ def published_bands(catalog: Catalog) -> pd.DataFrame:
     grouped = joined.groupby(["cloud", "region", "accelerator"], observed=True)
     found = grouped.agg(low=("low", "min"), high=("high", "max"), types=("low", "size"))
     return found.reset_index()
-
-
-def cells_of(frame: pd.DataFrame, rows: str, columns: str, value: str) -> pd.DataFrame:
-    """Return a table with one row and column of each name; NaN where nothing was measured."""
-    return frame.pivot_table(
-        index=rows, columns=columns, values=value, aggfunc="first", dropna=False
-    ).astype(float).replace([np.inf], np.nan)  # fmt: skip

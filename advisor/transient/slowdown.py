@@ -25,7 +25,7 @@ LEAST: Final = 1.05
 # A cluster this far below the sum of its workers is held up by its servers: the best of the
 # clusters whose servers were not full lie within it.
 SATURATED: Final = 0.9
-# The exponent of the smooth minimum of speed and cap.
+# Of an interval ten wide in the logarithm: down to the precision of a float.
 HALVINGS: Final = 60
 
 
