@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from advisor.traces.draft import Draft
+
 T = TypeVar("T", bound=np.generic)
 
 KERNEL: Final = 0
@@ -182,6 +184,13 @@ class Shares:
     comm_exposed: float
     parts: Parts
     timeline: Timeline
+
+    def describe(self, draft: Draft, work: DeviceWork) -> None:
+        """Set what a trace says of the time of its devices, and of their longest kernels."""
+        draft.gpu_busy_share = self.busy
+        draft.comm_share, draft.comm_exposed_share = self.comm, self.comm_exposed
+        draft.parts, draft.timeline = self.parts, self.timeline
+        draft.kernels = work.top()
 
 
 def shares(work: DeviceWork, window: tuple[float, float] | None) -> Shares | None:

@@ -76,10 +76,7 @@ def _describe(chrome: ChromeTrace, events: ProfilerEvents) -> Trace:
     _set_devices(draft, chrome.meta, events)
     _set_steps(draft, steps, used)
     if used is not None:
-        draft.gpu_busy_share = used.busy
-        draft.comm_share, draft.comm_exposed_share = used.comm, used.comm_exposed
-        draft.parts, draft.timeline = used.parts, used.timeline
-        draft.kernels = events.work.top()
+        used.describe(draft, events.work)
     elif not events.foreign:
         draft.warn(
             "No work of a GPU was recorded, so shares of GPU time are not available; add "

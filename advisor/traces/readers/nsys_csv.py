@@ -120,10 +120,7 @@ class _KernelTrace:
         used = shares(self._work, None) if len(self._work) else None
         if used is None:
             return False
-        draft.gpu_busy_share = used.busy
-        draft.comm_share, draft.comm_exposed_share = used.comm, used.comm_exposed
-        draft.parts, draft.timeline = used.parts, used.timeline
-        draft.kernels = self._work.top()
+        used.describe(draft, self._work)
         draft.gpus = len(self._work.devices)
         draft.gpu_name = _device_name(str(next(iter(self._work.devices))))
         draft.warn("The report marks no steps, so the step time is not available.")

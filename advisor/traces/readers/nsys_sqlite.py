@@ -135,10 +135,7 @@ def _read(database: _Database, source: Source) -> Trace:
     if used is None:
         draft.warn("No work of a GPU was recorded; trace with --trace=cuda,nvtx.")
     else:
-        draft.gpu_busy_share = used.busy
-        draft.comm_share, draft.comm_exposed_share = used.comm, used.comm_exposed
-        draft.parts, draft.timeline = used.parts, used.timeline
-        draft.kernels = work.top()
+        used.describe(draft, work)
         draft.gpus = len(work.devices)
     _set_device(draft, database)
     _set_steps(draft, database, names)

@@ -114,10 +114,7 @@ class _Found:
         if used is None:
             draft.warn("No work of a device was recorded: shares of its time are not available.")
         else:
-            draft.gpu_busy_share = used.busy
-            draft.comm_share, draft.comm_exposed_share = used.comm, used.comm_exposed
-            draft.parts, draft.timeline = used.parts, used.timeline
-            draft.kernels = self.work.top()
+            used.describe(draft, self.work)
         if events >= _WRITTEN_EVENTS:
             draft.warn("The file holds a million events, where its writer stops: a part only.")
         return draft.finish()
