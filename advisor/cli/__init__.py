@@ -50,7 +50,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _say(error: AdvisorError, *, as_json: bool) -> None:
     """Print the error for people and, where asked for, as an object for programs."""
     if as_json:
-        said = {"kind": type(error).__name__, "what": error.what, "where": error.where,
-                "todo": error.todo}  # fmt: skip
-        print(json.dumps({"error": said}))  # noqa: T201 - this is the output
+        print(json.dumps({"error": error.to_dict()}))  # noqa: T201 - this is the output
     print(f"advisor: {printable(str(error))}", file=sys.stderr)  # noqa: T201 - this is the output

@@ -11,12 +11,10 @@ from advisor.cli import probe_command, trace_tables
 from advisor.cli.text import printable
 from advisor.cli.trace_findings import show_findings
 from advisor.traces import Result, read_runs
-from advisor.traces.trace import MAIN_KEYS
 
 if TYPE_CHECKING:
     import argparse
 
-    from advisor.traces import Trace
 
 DESCRIPTION = (
     "Read a trace or log; its format is told by its content. The files of a directory or archive "
@@ -51,7 +49,7 @@ def trace(options: argparse.Namespace) -> int:
     results = _results(options)
     found = [result.trace for result in results if result.trace is not None]
     if options.json:
-        listed = [_main_keys(one) for one in found]
+        listed = [one.main_fields() for one in found]
         shown = listed if options.each or len(listed) > 1 else listed[0]
         print(json.dumps(shown, indent=1, allow_nan=False))  # noqa: T201 - this is the output
     else:
@@ -76,8 +74,3 @@ def _say_not_read(bad: list[tuple[str, Any]]) -> None:
     for name, error in bad:
         said = f"{name}: not read: {error.what} {error.todo}".strip()
         print(f"advisor: {printable(said)}", file=sys.stderr)  # noqa: T201 - this is the output
-
-
-def _main_keys(one: Trace) -> dict[str, Any]:
-    fields = one.to_dict()
-    return {key: fields[key] for key in MAIN_KEYS}

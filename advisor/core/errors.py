@@ -47,6 +47,19 @@ class AdvisorError(Exception):
         text = f"{self.where}: {self.what}" if self.where else self.what
         return f"{text} {self.todo}" if self.todo else text
 
+    def to_dict(self) -> dict[str, str]:
+        """Return the error as plain JSON values, as programs get it.
+
+        >>> InvalidInputError("no such file.", where="run.log").to_dict()
+        {'kind': 'InvalidInputError', 'what': 'no such file.', 'where': 'run.log', 'todo': ''}
+        """
+        return {
+            "kind": type(self).__name__,
+            "what": self.what,
+            "where": self.where,
+            "todo": self.todo,
+        }
+
     def __reduce__(self) -> tuple[object, ...]:
         return (_rebuild, (type(self), self.what, self.where, self.todo), self.__dict__)
 

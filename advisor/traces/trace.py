@@ -179,6 +179,11 @@ class Trace(Noun):
             )
         )
 
+    def main_fields(self) -> dict[str, Any]:
+        """Return the main keys as plain JSON values."""
+        fields = self.model_dump(mode="json", include=set(MAIN_KEYS))
+        return {key: fields[key] for key in MAIN_KEYS}
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON values, the main keys first."""
         fields = self.model_dump(mode="json")

@@ -22,7 +22,6 @@ from starlette.routing import Route
 from advisor.core.errors import AdvisorError, InvalidInputError
 from advisor.core.paths import data_dir
 from advisor.traces import DEFAULT_LIMITS
-from advisor.traces.trace import MAIN_KEYS
 from advisor.ui.reads import READS, Read
 
 if TYPE_CHECKING:
@@ -89,7 +88,7 @@ def _refusing(
             status, error = refusal.status, refusal.error
         except AdvisorError as problem:  # of the data directory
             status, error = HTTPStatus.INTERNAL_SERVER_ERROR, problem
-        said = {"error": error_fields(error)}
+        said = {"error": error.to_dict()}
         return JSONResponse(said, status, headers={"Connection": "close"})
 
     return answered
@@ -216,20 +215,13 @@ def fields_of(read: Read) -> dict[str, Any]:
     if upload is None:
         return fields
     if upload.error is not None:
-        return fields | {"error": error_fields(upload.error)}
-    rows = [one.to_dict() for one in upload.traces]
-    runs = [{key: row[key] for key in MAIN_KEYS} for row in rows]
+        return fields | {"error": upload.error.to_dict()}
+    runs = [one.main_fields() for one in upload.traces]
     findings = [
         {"severity": one.severity, "sentence": one.sentence, "help": one.help}
         for one in upload.findings
     ]
     return fields | {"runs": runs, "findings": findings}
-
-
-def error_fields(error: AdvisorError) -> dict[str, str]:
-    """Return an error as plain JSON values."""
-    return {"kind": type(error).__name__, "what": error.what, "where": error.where,
-            "todo": error.todo}  # fmt: skip
 
 
 def _too_large(most_bytes: int) -> _Refusal:
