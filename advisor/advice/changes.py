@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from advisor.domain import Plan, Proposal
 
-HASH_LETTERS: Final = 12
 # Two numbers of which neither is rounded are the same within the last digits of a float.
 SAME: Final = 1e-9
 
@@ -75,10 +74,9 @@ def _limits(proposal: Proposal) -> dict[str, Any]:
 def _prices(proposal: Proposal) -> dict[str, Any]:
     offer = proposal.plan.offer
     name = f"{offer.instance_type}, {offer.region}, {offer.market.replace('_', ' ')}"
-    dated = "not dated" if offer.as_of is None else f"of {offer.as_of}"
     return {
-        "catalog": proposal.plan.catalog_hash[:HASH_LETTERS],
-        name: f"{usd(offer.usd_per_h)}/h, {dated}",
+        "catalog": proposal.plan.catalog_hash[: words.HASH_LETTERS],
+        name: f"{usd(offer.usd_per_h)}/h, {offer.dated}",
     }
 
 
@@ -87,7 +85,7 @@ def _predictor(proposal: Proposal) -> dict[str, Any]:
     runs = None if plan.calibrated is None else plan.calibrated.runs
     return {
         "advisor": plan.advisor_version,
-        "measured runs": plan.data_hash[:HASH_LETTERS],
+        "measured runs": plan.data_hash[: words.HASH_LETTERS],
         "own runs": runs,
     }
 

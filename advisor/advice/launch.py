@@ -89,7 +89,6 @@ class Launch:
         cost, time = plan.cost_usd, plan.hours
         money = f"{usd(cost.value)} ({interval(number(cost.low), number(cost.high))})"
         taken = f"{hours(time.value)} h ({interval(hours(time.low), hours(time.high))})"
-        dated = "not dated" if offer.as_of is None else f"of {offer.as_of}"
         batch = f"{self.workload.global_batch:,}, {self.workload.precision}"
         lines = (
             f"Plan {plan.id}: {plan.cluster}, {group.cloud} {group.region}, "
@@ -97,7 +96,7 @@ class Launch:
             f"Job: {self.workload.model.name}, {plan.steps:,} steps of {batch}",
             f"Layout: {plan.layout}",
             f"Predicted: {money}, {taken}, {cost.level:.0%} intervals",
-            f"Price: {usd(offer.usd_per_h)}/h per machine, {dated}",
+            f"Price: {usd(offer.usd_per_h)}/h per machine, {offer.dated}",
         )
         reserved = offer.market.startswith("reserved")
         said = ("The price is that of a reservation: start the machines under yours.",)

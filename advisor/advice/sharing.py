@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from advisor import catalog as catalogs
 from advisor.advice.exporter import export, launch_of
+from advisor.advice.launch import DEFAULT_COMMAND
 from advisor.advice.proposal_files import read_proposal
 from advisor.advice.proposals import DEFAULT_PICK, propose, today
 from advisor.advice.quoting import words_of
@@ -51,7 +52,7 @@ def export_plan(
     to: str,
     *,
     pick: str | None = None,
-    command: str = "train.py",
+    command: str = " ".join(DEFAULT_COMMAND),
     catalog: Catalog | None = None,
 ) -> Exported:
     """Write a plan as a file of another tool.

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from advisor.advice.exporter import EXPORTERS, export, launch_of, possible
+from advisor.advice.launch import DEFAULT_COMMAND
 from advisor.advice.quoting import words_of
 from advisor.cli.commands import loaded_catalog
 from advisor.cli.files import check_place, write_text
@@ -34,7 +35,7 @@ def add_commands(actions: Any, add_question: Callable[[argparse.ArgumentParser],
                          "the plan, and why others cannot")  # fmt: skip
     command.add_argument("-o", "--output", type=Path, metavar="FILE",
                          help="where to write it (default: standard output)")  # fmt: skip
-    command.add_argument("--command", metavar="COMMAND", default="train.py",
+    command.add_argument("--command", metavar="COMMAND", default=" ".join(DEFAULT_COMMAND),
                          help="your training script and its arguments")  # fmt: skip
     add_source(command, add_question)
 

@@ -82,6 +82,11 @@ class Offer(Noun):
     discount_percent: float | None = Field(default=None, gt=0, lt=100)
 
     @property
+    def dated(self) -> str:
+        """Of which day the price is, in words."""
+        return "not dated" if self.as_of is None else f"of {self.as_of}"
+
+    @property
     def label(self) -> str:
         """The user's discount in words, or nothing."""
         return "" if self.discount_percent is None else f"your discount {self.discount_percent:g} %"

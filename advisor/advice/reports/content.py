@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 PICKS: Final = {"cheapest": "Cheapest", "fastest": "Fastest", "best_value": "Best value",
                 "safest": "Safest", RUNNER_UP: "Runner-up"}  # fmt: skip
-HASH_LETTERS: Final = 12
 NOT_RECORDED: Final = "not recorded"
 
 
@@ -179,10 +178,12 @@ def _runner_up(proposal: Proposal) -> str:
 def _assumptions(proposal: Proposal) -> list[str]:
     plan, workload = proposal.plan, proposal.workload
     offer = plan.offer
-    dated = "not dated" if offer.as_of is None else f"of {offer.as_of}"
     flags = f" ({', '.join(flag.replace('_', ' ') for flag in offer.flags)})" if offer.flags else ""
     lines = [
-        f"Price: {usd(offer.usd_per_h)} an hour for each machine, {dated}{flags}; {offer.source}.",
+        (
+            f"Price: {usd(offer.usd_per_h)} an hour for each machine, {offer.dated}{flags}; "
+            f"{offer.source}."
+        ),
         f"Layout: {plan.layout}; {percent(plan.mfu)} of the peak performance is used.",
         words.BASIS[plan.cost_usd.basis],
     ]
@@ -200,10 +201,11 @@ def _origin(proposal: Proposal, made_on: dt.date) -> tuple[str, ...]:
     priced = catalog.get("as_of") or NOT_RECORDED
     runs = predictor.get("runs")
     learnt = f", {runs:,} measured runs" if isinstance(runs, int) else ""
+    data = plan.data_hash[: words.HASH_LETTERS]
     return (
         f"Report of {made_on}; plan {plan.id} of {proposal.made_on or NOT_RECORDED}",
-        f"Prices: catalog {plan.catalog_hash[:HASH_LETTERS]}, newest of {priced}",
-        f"Predictor: advisor {plan.advisor_version}, data {plan.data_hash[:HASH_LETTERS]}{learnt}",
+        f"Prices: catalog {plan.catalog_hash[: words.HASH_LETTERS]}, newest of {priced}",
+        f"Predictor: advisor {plan.advisor_version}, data {data}{learnt}",
     )
 
 

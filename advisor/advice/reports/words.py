@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
     from advisor.domain import Bill, Estimate, Plan, Workload
 
+# Letters of a content hash that people are shown.
+HASH_LETTERS: Final = 12
 Pairs = tuple[tuple[str, str], ...]
 CLOUDS: Final = {"aws": "AWS", "gcp": "Google Cloud", "azure": "Azure", "own": "own machines"}
 LIMITS: Final = {
