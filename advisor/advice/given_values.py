@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,6 +16,9 @@ Amount = float | str  # 10e9, or as a person writes it: "10 B"
 Names = str | list[str] | tuple[str, ...]
 Quotas = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 MOST_BYTES = 2_000_000
+# What stands between cells and rows, or begins JSON: such a text is not a path.
+_OF_TEXTS = re.compile(r"[,;{\t\n]")
+_NOT_A_TEXT = "it is not UTF-8, or its name is not possible"
 
 
 def count_of(name: str, value: object) -> float | None:
@@ -90,12 +94,14 @@ def texts_of(name: str, value: Quotas | None) -> list[str]:
     >>> texts_of("quotas", "p4d.24xlarge,4"), texts_of("quotas", None)
     (['p4d.24xlarge,4'], [])
     """
-    given = (value,) if isinstance(value, str | os.PathLike) else tuple(value or ())
-    return [_text_of(name, one) for one in given]
+    if value is None:
+        return []
+    several = isinstance(value, Sequence) and not isinstance(value, str)
+    return [_text_of(name, one) for one in (value if several else (value,))]
 
 
 def _text_of(name: str, value: object) -> str:
-    if isinstance(value, str) and ("," in value or "{" in value or not value.strip()):
+    if isinstance(value, str) and (_OF_TEXTS.search(value) or not value.strip()):
         return value
     if not isinstance(value, str | os.PathLike):
         raise InvalidInputError(
@@ -110,8 +116,8 @@ def _text_of(name: str, value: object) -> str:
                 f"the file is larger than {MOST_BYTES / 1e6:g} MB.", where=f"{name}, {path.name}"
             )
         return content.decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        said = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+    except (OSError, ValueError) as error:
+        said = error.strerror if isinstance(error, OSError) else _NOT_A_TEXT
         raise InvalidInputError(
             f"the file cannot be read ({said}).",
             where=f"{name}, {path.name}",

@@ -76,12 +76,14 @@ def _machine(name: str, catalog: Catalog) -> Meaning | None:
 
 
 def _aws(name: str, catalog: Catalog) -> Meaning | None:
-    for market, pattern in _AWS:
-        found = pattern.match(name)
+    for market, named in _AWS:
+        found = named.match(name)
         if found:
             words = [word.casefold() for word in _SPLIT.split(found[1]) if word]
             families = "|".join(_family(word) for word in words if word.isalnum())
-            matching = _matching(catalog, "aws", rf"(?:{families})\w*(?:-\w+)?\..*")
+            pattern = rf"(?:{families})\w*(?:-\w+)?\..*"
+            # “High Memory” is no begin of a type; an empty one would be that of all.
+            matching = _matching(catalog, "aws", pattern) if families else ()
             return Meaning("aws", matching, "vcpus", "spot" if market == "spot" else "not_spot")
     return None
 

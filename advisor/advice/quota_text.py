@@ -85,24 +85,26 @@ def quota_table(quotas: Iterable[Quota]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     for quota in quotas:
-        writer.writerow([quota.name, f"{quota.most:g}", *([quota.region] if quota.region else [])])
+        writer.writerow(
+            [quota.name, f"{quota.most:.15g}", *([quota.region] if quota.region else [])]
+        )
     return text.getvalue().strip()
 
 
 def _resolved(given: Sequence[Given], catalog: Catalog, *, strict: bool) -> ReadQuotas:
     quotas, unknown = [], []
-    regions = catalog.offers[["cloud", "region"]].astype(str).drop_duplicates()
-    places = set(regions.itertuples(index=False, name=None))
+    regions = _regions(catalog)
+    meanings = {name: meaning_of(name, catalog) for name in {row.name for row in given}}
     for row in given:
-        meaning = meaning_of(row.name, catalog)
+        meaning = meanings[row.name]
         if meaning is None:
             if strict or (names_accelerators(row.name) and row.left > 0):
                 unknown.append(row.name)
             continue
-        # A tool may be asked of a region without machines: it then limits none.
-        if row.region and strict and meaning.cloud and (meaning.cloud, row.region) not in places:
-            known = [region for cloud, region in places if cloud == meaning.cloud]
-            raise UnknownNameError("region", row.region, known, where=WHERE)
+        if row.region and row.region not in regions[meaning.cloud]:
+            if strict:
+                raise UnknownNameError("region", row.region, regions[meaning.cloud], where=WHERE)
+            continue  # a tool may be asked of a region without machines: it then limits none
         quotas.append(
             Quota(
                 name=row.name,
@@ -126,6 +128,13 @@ def _resolved(given: Sequence[Given], catalog: Catalog, *, strict: bool) -> Read
             "nothing in it limits machines with accelerators.", where=WHERE, todo=HOW
         )
     return ReadQuotas(tuple(quotas), tuple(dict.fromkeys(unknown)))
+
+
+def _regions(catalog: Catalog) -> dict[str, list[str]]:
+    """Return the regions with offers by cloud; of no cloud in particular, those of all."""
+    offers = catalog.offers[["cloud", "region"]].astype(str).drop_duplicates()
+    own = {str(cloud): sorted(rows) for cloud, rows in offers.groupby("cloud")["region"]}
+    return own | {"": sorted(set(offers["region"]))}
 
 
 def _from_table(text: str) -> list[Given]:
@@ -192,8 +201,8 @@ def _of_any(content: Any, region: str) -> Iterable[Given]:
         yield from _of_any(content["value"], str(content.get("location") or region))
     elif "QuotaName" in content:
         found = _ARN_REGION.match(str(content.get("QuotaArn", "")))
-        name = str(content["QuotaName"])
-        yield Given(name, _amount(content.get("Value"), name), found[1] if found else "")
+        limit = {"limit": content.get("Value")}  # what is in use it does not say
+        yield from _left(str(content["QuotaName"]), limit, "", found[1] if found else "")
     elif "metric" in content:
         yield from _left(str(content["metric"]), content, "usage", region)
     elif "currentValue" in content and isinstance(content.get("name"), Mapping):
@@ -202,18 +211,18 @@ def _of_any(content: Any, region: str) -> Iterable[Given]:
 
 
 def _left(name: str, content: Mapping[str, Any], used: str, region: str) -> Iterable[Given]:
-    limit = _amount(content.get("limit"), name)
+    limit = _amount(content.get("limit"), name, least=-1)
     if limit >= 0:  # -1 is unlimited
         in_use = _amount(content.get(used) or 0, name)
         yield Given(name, max(limit - in_use, 0.0), region)
 
 
-def _amount(value: object, where: str) -> float:
+def _amount(value: object, where: str, least: float = 0) -> float:
     try:
         amount = float(str(value).replace(",", ""))
     except ValueError:
         amount = math.nan
-    if not math.isfinite(amount) or (amount < 0 and amount != -1):
+    if not math.isfinite(amount) or amount < least:
         raise InvalidInputError(
             f"“{_short(str(value))}” is not a count.", where=_short(where), todo="Give 0 or more."
         )

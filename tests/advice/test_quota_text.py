@@ -32,6 +32,8 @@ AWS = {
         aws_quota("All P5 Spot Instance Requests", 0),
         aws_quota("All G and VT Spot Instance Requests", 64),
         aws_quota("Running On-Demand Standard (A, C, D, H, I, M, R, T, Z) instances", 1152),
+        aws_quota("Running On-Demand High Memory instances", 0),
+        aws_quota("Running On-Demand DL instances", -1),
         aws_quota("EC2-VPC Elastic IPs", 5),
     ]
 }
@@ -131,6 +133,15 @@ def test_what_was_read_is_written_as_a_table_that_reads_the_same(
     assert read(quota_table(found.values()), catalog) == found
 
 
+def test_a_region_without_machines_that_a_tool_was_asked_of_limits_none(
+    catalog: catalogs.Catalog,
+) -> None:
+    there = aws_quota("Running On-Demand P instances", 1_234_567)
+    found = read([there, there | aws_quota(there["QuotaName"], 0, "xx-nowhere-9")], catalog)
+    assert [quota.region for quota in found.values()] == ["us-east-1"]
+    assert read(quota_table(found.values()), catalog) == found
+
+
 def test_unknown_types_of_a_table_are_all_named(catalog: catalogs.Catalog) -> None:
     with pytest.raises(InvalidInputError) as caught:
         read("p4d.24xlarge,4\nx9.mega,2\nZ100,8\n", catalog)
@@ -160,6 +171,8 @@ def test_accelerators_that_the_catalog_does_not_know_are_named_beside_the_others
         ("p4d.24xlarge", "not type,count"),
         ("p4d.24xlarge,lots", "not a count"),
         ("p4d.24xlarge,-3", "not a count"),
+        ("p4d.24xlarge,-1", "not a count"),
+        ("A100,4,mars-1", "unknown region"),
         ("p4d.24xlarge,4,mars-1", "unknown region"),
         ("p4d.24xlarge,4,us-east-1,lease", "unknown market"),
         ('"p4d.24xlarge,4', "not a row"),
