@@ -39,8 +39,10 @@ def test_a_language_model_on_a100_rests_on_language_models_of_its_generation(
 
 def test_a_run_is_nearest_to_itself(engine: Engine, measured: Measured) -> None:
     assert len(measured.runs) == engine.predictor.model.runs
-    apart = np.linalg.norm(measured.points - measured.points[100], axis=1)
-    assert apart.argmin() == 100 or apart[apart.argmin()] == 0
+    found = measured.nearest(engine, measured.jobs.take(np.array([100])))
+    assert found["distance"].iloc[0] == pytest.approx(0, abs=1e-9)
+    for name in ("model", "accelerator", "accelerators", "global_batch"):
+        assert found[name].iloc[0] == measured.runs[name].iloc[100]
 
 
 def test_runs_that_the_predictor_has_not_learnt_yet_are_not_told_as_learnt(
