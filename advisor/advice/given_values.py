@@ -96,8 +96,9 @@ def texts_of(name: str, value: Quotas | None) -> list[str]:
     """
     if value is None:
         return []
-    several = isinstance(value, Sequence) and not isinstance(value, str)
-    return [_text_of(name, one) for one in (value if several else (value,))]
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_text_of(name, one) for one in value]
+    return [_text_of(name, value)]
 
 
 def _text_of(name: str, value: object) -> str:

@@ -14,7 +14,7 @@ from advisor.catalog import trust
 from advisor.catalog.catalog import Catalog
 from advisor.catalog.discounts import discounted
 from advisor.catalog.names import lookup_table
-from advisor.catalog.own.inline import machines_named
+from advisor.catalog.own.inline import all_named
 from advisor.catalog.own.known import known
 from advisor.catalog.provider import PROVIDERS
 from advisor.catalog.providers.own import tables_of
@@ -77,7 +77,7 @@ def _load(providers: tuple[str, ...], today: dt.date, _: str, own: tuple[str, ..
         else:
             tables = _laid_over(fetched, tables)
     if own:
-        tables = _laid_over(tables_of([machines_named(text, known()) for text in own]), tables)
+        tables = _laid_over(tables_of(all_named(own, known())), tables)
     return assemble(tables, today, notes)
 
 

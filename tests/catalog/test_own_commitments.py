@@ -43,6 +43,7 @@ def test_the_template_of_a_list_is_a_list(table: OwnTable) -> None:
         (COMMITMENTS, BLOCK.replace("31.5,96", "31.5,"), "needs its length"),
         (COMMITMENTS, BLOCK.replace("18,,", "18,24,"), "has no fixed length"),
         (COMMITMENTS, BLOCK.replace("P5.48xlarge", "p9.mega"), "unknown instance type"),
+        (COMMITMENTS, BLOCK.replace("aws,p4d", "gcp,p4d"), "unknown instance type of gcp"),
         (COMMITMENTS, BLOCK.replace("savings-plan", "handshake"), "unknown commitment"),
         (RATES, "currency,usd,as_of\nEURO,1.1,2026-07-01\n", "no code of another currency"),
         (RATES, "currency,usd,as_of\nUSD,1,2026-07-01\n", "no code of another currency"),

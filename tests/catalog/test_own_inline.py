@@ -28,9 +28,16 @@ def test_they_are_offers_of_the_users_own_cloud_and_only_of_that_question() -> N
     assert "own" not in catalogs.load(("snapshot",)).offers["cloud"].unique()
 
 
+def test_machines_of_the_same_accelerators_are_all_kept() -> None:
+    offers = catalogs.load(("snapshot",), own=("2 x 8 H100", "3 x 8 H100 at 2")).offers
+    own = offers[offers["cloud"] == "own"].set_index("instance_type")["available"].to_dict()
+    assert own == {"own-8xH100": 2.0, "own-8xH100-2": 3.0}
+
+
 @pytest.mark.parametrize(
     "text", ["", "H100", "2 x H100", "two x 8 H100", "2 x 8 H1000", "2 x 999 H100", "0 x 8 H100",
-             "2 x 8 H100 at free", "2 x 8 H100 at 0.9 over 1 rope"],
+             "2 x 8 H100 at 9999", "2 x 8 H100 over 0 Gbit/s", "2 x 8 H100 at free",
+             "2 x 8 H100 at 0.9 over 1 rope"],
 )  # fmt: skip
 def test_what_is_not_clear_is_refused(text: str) -> None:
     with pytest.raises(InvalidInputError):

@@ -6,10 +6,17 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from advisor.catalog.own import cells
-from advisor.catalog.own.tables import FREE_USD_PER_H, MACHINES
+from advisor.catalog.own.tables import (
+    DEAREST_USD_PER_H,
+    FREE_USD_PER_H,
+    MACHINES,
+    MOST_GBIT_PER_S,
+)
 from advisor.core.errors import InvalidInputError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from advisor.catalog.own.known import Known
     from advisor.catalog.own.table import Row
 
@@ -26,6 +33,23 @@ _WORDS: Final = re.compile(
     rf"(?:,?\s+over\s+(?P<gbit>{_NUMBER})\s*Gbit/s)?",
     re.IGNORECASE,
 )
+
+
+def all_named(texts: Iterable[str], known: Known) -> list[Row]:
+    """Return a row of every text; machines of the same accelerators are numbered, none is lost.
+
+    Raises
+    ------
+    InvalidInputError
+        As of `machines_named`.
+    """
+    rows = [machines_named(text, known) for text in texts]
+    names = [str(row["name"]) for row in rows]
+    before = [names[:at].count(name) for at, name in enumerate(names)]
+    return [
+        row | {"name": f"{name}-{same + 1}" if same else name}
+        for row, name, same in zip(rows, names, before, strict=True)
+    ]
 
 
 def machines_named(text: str, known: Known) -> Row:
@@ -47,12 +71,21 @@ def machines_named(text: str, known: Known) -> Row:
     accelerator = cells.accelerator(found["accelerator"], known)
     each = cells.whole(128, "accelerators")(found["accelerators"], known)
     count = cells.whole(20_000, "machines")(found["machines"], known)
+    usd_per_h = max(round(float(found["usd"] or 0) * each, 9), FREE_USD_PER_H)
+    gbit = float(found["gbit"]) if found["gbit"] else None
+    if usd_per_h > DEAREST_USD_PER_H or (gbit is not None and not 1 <= gbit <= MOST_GBIT_PER_S):
+        raise InvalidInputError(
+            f"“{cells.shortened(text)}” is not possible.",
+            where=WHERE,
+            todo=f"A machine costs {DEAREST_USD_PER_H:,} USD/h at most, its network has 1 to "
+            f"{MOST_GBIT_PER_S:,} Gbit/s.",
+        )
     row: Row = dict.fromkeys(MACHINES.header)
     return row | {
         "name": f"own-{each:g}x{accelerator}",
         "accelerator": accelerator,
         "accelerators": each,
-        "usd_per_h": max(round(float(found["usd"] or 0) * each, 9), FREE_USD_PER_H),
+        "usd_per_h": usd_per_h,
         "available": count,
-        "network_gbit_per_s": float(found["gbit"]) if found["gbit"] else None,
+        "network_gbit_per_s": gbit,
     }

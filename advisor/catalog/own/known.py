@@ -26,14 +26,14 @@ class Known:
         Every known spelling to its canonical name.
     clouds : tuple of str
         Clouds with prices.
-    instance_types : tuple of str
+    machines : tuple of (cloud, instance type)
         Machines of all of them.
     """
 
     accelerators: pd.DataFrame
     spellings: dict[str, str]
     clouds: tuple[str, ...]
-    instance_types: tuple[str, ...] = ()
+    machines: tuple[tuple[str, str], ...]
 
     def accelerator(self, name: str) -> str:
         """Return the canonical name of an accelerator.
@@ -58,9 +58,9 @@ class Known:
     def instance_type(self, name: str) -> str:
         """Return the name of a machine, in its own case."""
         folded = name.casefold()
-        found = next((one for one in self.instance_types if one.casefold() == folded), None)
+        found = next((one for _, one in self.machines if one.casefold() == folded), None)
         if found is None:
-            raise UnknownNameError("instance type", name, self.instance_types)
+            raise UnknownNameError("instance type", name, sorted({one for _, one in self.machines}))
         return found
 
 
@@ -73,5 +73,5 @@ def known() -> Known:
         accelerators,
         lookup_table(accelerators.index, pairs),
         tuple(sorted({str(cloud) for cloud in machines["cloud"]})),
-        tuple(sorted({str(name) for name in machines["instance_type"]})),
+        tuple(sorted(set(machines.astype(str).itertuples(index=False, name=None)))),
     )

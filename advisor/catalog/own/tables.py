@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 # A machine that costs nothing counts as this, so that plans on it can be ranked.
 FREE_USD_PER_H: Final = 0.01
 DEAREST_USD_PER_H: Final = 2_000
+MOST_GBIT_PER_S: Final = 20_000
 
 
 def _fits(row: Row, known: Known) -> Row:
@@ -70,7 +71,7 @@ MACHINES: Final = OwnTable(
             "network_gbit_per_s",
             "Network, Gbit/s",
             "of one machine to the others, Gbit/s; empty: one machine is used at a time",
-            cells.number(1, 20_000, "Gbit/s"),
+            cells.number(1, MOST_GBIT_PER_S, "Gbit/s"),
         ),
         Column(
             "region",

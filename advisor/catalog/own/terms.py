@@ -7,12 +7,17 @@ from typing import Final
 from advisor.catalog.own import cells
 from advisor.catalog.own.known import Known
 from advisor.catalog.own.table import Column, OwnTable, Row, unchanged
-from advisor.core.errors import InvalidInputError
+from advisor.core.errors import InvalidInputError, UnknownNameError
 
 LONGEST_BLOCK_H: Final = 24 * 182
 
 
-def _block_has_a_length(row: Row, _: Known) -> Row:
+def _is_possible(row: Row, known: Known) -> Row:
+    """Check that the cloud has the machine, and that a block, and only that, has a length."""
+    cloud, machine = str(row["cloud"]), str(row["instance_type"])
+    if (cloud, machine) not in known.machines:
+        own = [name for other, name in known.machines if other == cloud]
+        raise UnknownNameError(f"instance type of {cloud}", machine, own)
     if (row["kind"] == "capacity_block") != (row["block_h"] is not None):
         wanted = "needs its length" if row["block_h"] is None else "has no fixed length"
         raise InvalidInputError(
@@ -61,7 +66,7 @@ COMMITMENTS: Final = OwnTable(
     ),
     key=("cloud", "instance_type", "region", "kind"),
     example=("aws", "p5.48xlarge", "us-east-1", "capacity-block", "31.46", "96", "4", "2026-07-01"),
-    check=_block_has_a_length,
+    check=_is_possible,
 )
 RATES: Final = OwnTable(
     name="rates",
