@@ -15,7 +15,6 @@ from advisor.traces import Result, read_runs
 if TYPE_CHECKING:
     import argparse
 
-
 DESCRIPTION = (
     "Read a trace or log; its format is told by its content. The files of a directory or archive "
     "that fit together (the ranks of a job, or a log beside a trace of it) are one run; files that "

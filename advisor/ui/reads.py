@@ -10,6 +10,7 @@ import re
 import secrets
 import threading
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Final, Literal
 
@@ -21,6 +22,8 @@ from advisor.traces.job import Part
 from advisor.traces.watching import ReadCancelledError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from advisor.traces.streams import Progress
 
 State = Literal["waiting", "reading", "done", "failed", "cancelled"]
@@ -185,6 +188,7 @@ class Reads:
         self._lock = threading.Lock()
         self._places = threading.Semaphore(AT_ONCE)
         self._reads: dict[str, Read] = {}
+        self._coming = 0
 
     def start(self, file: IO[bytes], name: str, size_bytes: int, *, shared: bool = False) -> Read:
         """Begin to read a file in the background; it is closed when it is no longer needed."""
@@ -204,9 +208,20 @@ class Reads:
 
     @property
     def waiting(self) -> int:
-        """How many files wait or are read."""
+        """How many files come in, wait or are read."""
         with self._lock:
-            return sum(not read.has_ended for read in self._reads.values())
+            return self._coming + sum(not read.has_ended for read in self._reads.values())
+
+    @contextmanager
+    def coming(self) -> Iterator[None]:
+        """Count a file as one that waits while it comes in: it takes room already."""
+        with self._lock:
+            self._coming += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._coming -= 1
 
     def hand_over(self, read: Read) -> None:
         """Forget a read that a session has taken over, unless others may ask for it."""

@@ -119,13 +119,14 @@ async def _post(request: Request, most_bytes: int) -> Response:
     if READS.waiting >= MOST_WAITING:
         raise _Refusal(HTTPStatus.SERVICE_UNAVAILABLE, f"{MOST_WAITING} files wait to be read.",
                        "Send it again in a minute.")  # fmt: skip
-    file = tempfile.TemporaryFile(dir=data_dir())  # noqa: SIM115 - whoever reads it closes it
-    try:
-        size_bytes = await _receive(request, file, most_bytes)
-    except BaseException:
-        file.close()
-        raise
-    read = READS.start(file, name or "upload", size_bytes, shared=True)
+    with READS.coming():
+        file = tempfile.TemporaryFile(dir=data_dir())  # noqa: SIM115 - whoever reads it closes it
+        try:
+            size_bytes = await _receive(request, file, most_bytes)
+        except BaseException:
+            file.close()
+            raise
+        read = READS.start(file, name or "upload", size_bytes, shared=True)
     await _ended(read, wait_s)
     status = HTTPStatus.ACCEPTED
     if read.state == "failed":

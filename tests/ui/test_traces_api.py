@@ -9,7 +9,7 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,14 @@ from advisor.ui.traces_api import PATH, trace_routes
 
 MOST_BYTES = 300_000
 DATA = {"Content-Type": "application/octet-stream"}
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Wait for what another thread does; fails after some seconds."""
+    deadline = time.monotonic() + 10
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
 
 
 @pytest.fixture(scope="module")
@@ -182,8 +190,23 @@ def test_a_connection_that_breaks_leaves_nothing_behind(port: int) -> None:
         connection.sendall(
             f"POST {PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nsome".encode()
         )
-        time.sleep(0.2)
-    assert READS.waiting == before
+        until(lambda: READS.waiting == before + 1)
+    until(lambda: READS.waiting == before)
+
+
+def test_files_that_still_come_in_count_as_waiting(
+    port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = READS.waiting
+    monkeypatch.setattr(traces_api, "MOST_WAITING", before + 1)
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+        connection.sendall(
+            f"POST {PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nsome".encode()
+        )
+        until(lambda: READS.waiting == before + 1)
+        assert post(port, profiler_trace())[0] == 503
+    until(lambda: READS.waiting == before)
+    assert post(port, profiler_trace(), "?wait=60")[0] == 200
 
 
 def test_who_falls_silent_is_not_waited_for(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -306,8 +329,7 @@ def test_a_file_that_is_cancelled_while_it_waits_is_let_go_at_once(
     reads = Reads()
     busy = [reads.start(io.BytesIO(b"x"), "busy", 1) for _ in range(AT_ONCE)]
     try:
-        while any(read.state == "waiting" for read in busy):
-            time.sleep(0.005)
+        until(lambda: all(read.state == "reading" for read in busy))
         file = io.BytesIO(b"x")
         third = reads.start(file, "third", 1)
         reads.drop(third.key)
