@@ -13,7 +13,7 @@ from advisor.core.units import NBSP, number
 from advisor.search.facts import carbon_kg
 from advisor.search.pareto import pareto_front
 from advisor.ui.charts.cost_time import hover_texts
-from advisor.ui.charts.style import log_ticks, plain_layout
+from advisor.ui.charts.style import log_ticks, name_axes, plain_layout
 from advisor.ui.theme import MARKET_SYMBOLS, Palette
 
 if TYPE_CHECKING:
@@ -89,13 +89,9 @@ def draw_carbon(
     figure.update_layout(plain_layout(colours, HEIGHT))
     figure.update_xaxes(type="log", range=x, **log_ticks(x, lambda v: f"{v:,g}{NBSP}h"))
     figure.update_yaxes(type="log", range=y, **log_ticks(y, lambda v: f"{v:,g}{NBSP}kg"))
-    font = {"color": colours.secondary, "size": 11}
-    figure.add_annotation(text="Emissions of the job, kg CO2e (accelerators at their design power)",
-                          x=0, xref="paper", y=1.0, yref="paper", xanchor="left", yanchor="bottom",
-                          showarrow=False, yshift=4, font=font)  # fmt: skip
-    figure.add_annotation(text="Time to finish, h", x=1, xref="paper", y=0, yref="paper",
-                          xanchor="right", yanchor="top", yshift=-24, showarrow=False,
-                          font=font)  # fmt: skip
+    name_axes(figure, "Time to finish, h",
+              "Emissions of the job, kg CO2e (accelerators at their design power)",
+              colours)  # fmt: skip
     return figure
 
 
