@@ -72,7 +72,7 @@ def countries_named(names: Iterable[str], catalog: Catalog) -> frozenset[str] | 
     return frozenset(found) or None
 
 
-def in_words(countries: frozenset[str], catalog: Catalog | None = None) -> str:
+def in_words(countries: frozenset[str]) -> str:
     """Return countries as a person says them: the name of their group, else their codes.
 
     >>> in_words(EU), in_words(frozenset({"DE", "CH"}))
@@ -81,5 +81,4 @@ def in_words(countries: frozenset[str], catalog: Catalog | None = None) -> str:
     for name, group in GROUPS.items():
         if countries == group:
             return name
-    names = country_names(catalog) if catalog is not None else {}
-    return ", ".join(sorted(names.get(code, code) for code in countries))
+    return ", ".join(sorted(countries))

@@ -72,7 +72,6 @@ def _price(catalog: Catalog) -> None:
                     format="%g", placeholder="none", key="ceiling", bind=BIND)  # fmt: skip
     st.number_input("All machines, USD per hour, at most", min_value=0.01, value=None, step=10.0,
                     format="%g", placeholder="none", key="rate", bind=BIND)  # fmt: skip
-
     if catalog.rates:
         st.selectbox("Say costs in", ["", *catalog.rates], key="currency", bind=BIND, index=0,
                      format_func=lambda code: code or "USD alone",
@@ -105,12 +104,13 @@ def _quotas(catalog: Catalog) -> None:
         st.markdown(f":small[:red[:material/error: {plain(str(error))}]]")
         return
     types = len({name for quota in found.quotas for name in quota.instance_types})
-    st.markdown(f":small[:gray[{len(found.quotas):,} quotas limit {types:,} instance types.]]")
+    said = "1 quota limits" if len(found.quotas) == 1 else f"{len(found.quotas):,} quotas limit"
+    kinds = "1 instance type" if types == 1 else f"{types:,} instance types"
+    st.markdown(f":small[:gray[{said} {kinds}.]]")
     if found.unknown:
         names = ", ".join(plain(name) for name in found.unknown[:MOST_SHOWN])
-        more = f" and {len(found.unknown) - MOST_SHOWN:,} more" if len(
-            found.unknown
-        ) > MOST_SHOWN else ""  # fmt: skip
+        others = len(found.unknown) - MOST_SHOWN
+        more = f" and {others:,} more" if others > 0 else ""
         st.markdown(f":small[:orange[:material/help: Not in the catalog: {names}{more}]]")
 
 

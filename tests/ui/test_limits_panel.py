@@ -52,7 +52,7 @@ def test_residency_changes_the_picks_and_quotas_are_counted() -> None:
              "QuotaArn": "arn:aws:servicequotas:us-east-1:123456789012:ec2/L-417A185B"}  # fmt: skip
     test.text_area(key="quota").set_value(json.dumps({"Quotas": [quota]})).run()
     assert test.text_area(key="quota").value == "Running On-Demand P instances,96,us-east-1"
-    assert "1 quotas limit 15 instance types" in text_of(test)
+    assert "1 quota limits 15 instance types" in text_of(test)
 
 
 @pytest.mark.usefixtures("_data")

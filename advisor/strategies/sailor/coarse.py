@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from advisor.core.units import HOUR_S
 from advisor.strategies.sailor.reach import Limits, Reached, reach
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ def estimates(space: Space, choice: Choice, table: Coarse) -> Iterator[Entry]:
     filled = (counts[:, None] - 1 + stages[None, :])[:, :, None]
     seconds = filled * paces + rings[:, None, :]
     prices = np.stack([one[(slice(None), *corners.T)].T for one in table.prices[1:]], axis=1)
-    usd = seconds * prices * numbers[:, None, None] / 3600
+    usd = seconds * prices * numbers[:, None, None] / HOUR_S
     possible = np.isfinite(prices)
     possible &= (seconds <= SLACK * space.goal.most_s) & (usd <= SLACK * space.goal.most_usd)
     value = np.where(possible, usd if space.goal.cheapest else seconds, np.inf)
@@ -171,7 +172,7 @@ def singles(space: Space, choice: Choice, table: Coarse) -> Iterator[Entry]:
         seconds = counts * options.busy_s[option, 0, layers] + options.update_s[option, 0]
         seconds = seconds + space.links.rings_s(weight, numbers, *choice.slowest)
         rate = max(space.pools[pool].usd_per_h for pool in choice.kinds[kind].pools)
-        usd = seconds * numbers * tensor * rate / 3600
+        usd = seconds * numbers * tensor * rate / HOUR_S
         possible = (seconds <= SLACK * space.goal.most_s) & (usd <= SLACK * space.goal.most_usd)
         value = np.where(possible, usd if space.goal.cheapest else seconds, np.inf)
         for (row,) in _least(value, SINGLES):

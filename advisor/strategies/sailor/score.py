@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from advisor.core.units import HOUR_S
+
 if TYPE_CHECKING:
     from advisor.strategies.sailor.columns import ColumnPlan, Member
     from advisor.strategies.sailor.space import Space
@@ -50,7 +52,7 @@ def score(space: Space, plan: ColumnPlan) -> Score:
         "exchange_s": max(_exchange_s(space, plan, stage) for stage in stages),
     }
     rate = sum(space.pools[pool].usd_per_h * used for pool, used in plan.devices().items())
-    usd = sum(parts.values()) * rate / 3600 + _egress_usd(space, plan, count)
+    usd = sum(parts.values()) * rate / HOUR_S + _egress_usd(space, plan, count)
     return Score(**parts, pace_s=pace, pace_send_s=send[slowest], usd=usd, fits=_fits(space, plan))
 
 

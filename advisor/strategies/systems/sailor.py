@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from advisor.core.errors import NoFeasiblePlanError
+from advisor.core.units import GB
 from advisor.domain import Workload
 from advisor.domain.mixed import DeviceGroup, DeviceShare, Inventory, Label, MixParts
 from advisor.predictor.collectives import LINK_EFFICIENCY, NETWORK_EFFICIENCY, ring_all_reduce_s
@@ -34,7 +35,6 @@ ZONE: Final = "here"
 MICRO_BATCHES: Final = (1, 2, 4, 8, 16)
 # All-reduces of a tensor-parallel layer per micro-batch: two forward, two backward.
 ALL_REDUCES: Final = 4
-GB: Final = 1e9
 
 
 @STRATEGIES.register("sailor")
