@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -34,6 +34,8 @@ from advisor.transient.intervals.fixed import Fixed
 from advisor.transient.policies.price_ceiling import PriceCeiling
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     import pandas as pd
 
     from advisor.catalog import Catalog
@@ -197,14 +199,21 @@ def other_counts(
     rows = rows[max(0, at - 1) : at + OTHER_COUNTS]
     chances = None if deadline_h is None else deadline_probability(plans.iloc[rows], deadline_h)
     return tuple(
-        MoreMachines(
-            machines=int(one["machines"]),
-            hours=float(one["hours"]),
-            cost_usd=float(one["cost_usd"]),
-            deadline_probability=None if chances is None else float(chances[place]),
-            bound=bool(one["interruption_basis"]) and math.isnan(one["untouched"]),
-        )
+        _more_machines(one, None if chances is None else float(chances[place]))
         for place, one in enumerate(plans.iloc[rows].to_dict("records"))
+    )
+
+
+def _more_machines(one: dict[Hashable, Any], chance: float | None) -> MoreMachines:
+    bound = bool(one["interruption_basis"]) and math.isnan(one["untouched"])
+    return MoreMachines(
+        machines=int(one["machines"]),
+        hours=float(one["hours"]),
+        cost_usd=float(one["cost_usd"]),
+        deadline_probability=chance,
+        hours_90=None if bound else (float(one["hours_low"]), float(one["hours_high"])),
+        cost_90_usd=None if bound else (float(one["cost_low_usd"]), float(one["cost_high_usd"])),
+        bound=bound,
     )
 
 

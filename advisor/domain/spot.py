@@ -50,6 +50,10 @@ class MoreMachines(Noun):
     hours: float = Field(gt=0)
     cost_usd: float = Field(ge=0)
     deadline_probability: float | None = Field(default=None, ge=0, le=1)
+    hours_90: tuple[float, float] | None = Field(
+        default=None, description="90 % interval [h]; None where only a bound is known."
+    )
+    cost_90_usd: tuple[float, float] | None = None
     bound: bool = Field(description="Hours and cost are lower bounds, the chance an upper one.")
 
 

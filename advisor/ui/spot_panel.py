@@ -22,6 +22,8 @@ from advisor.ui.text import plain
 from advisor.ui.theme import palette
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from advisor.advice import Engine
     from advisor.domain.spot import PolicyOutcome, SpotAdvice
     from advisor.search.constraints import Constraints
@@ -56,7 +58,8 @@ def _panel(evaluated: Evaluated, row: int, limits: Constraints, engine: Engine) 
     advice = spot_advice(evaluated, row, engine.catalog, limits, options, RUNS)
     _data(advice)
     known = options.history or known_of(plan, engine.catalog)
-    if known is not None:
+    able = any(one.cost_usd is not None for one in advice.policies)
+    if known is not None and able:
         left, right = st.columns([3, 2], gap="small")
         with right:
             chosen = _choice(advice)
@@ -75,9 +78,12 @@ def _panel(evaluated: Evaluated, row: int, limits: Constraints, engine: Engine) 
                     alt=f"Chance to be done against hours: {', '.join(finished)}",
                 )  # fmt: skip
         st.table(policies_table(advice, limits.deadline_h), border="horizontal", hide_index=True)
-        reasons = [f"{one.label}: {one.reason}" for one in advice.policies if one.reason]
-        if reasons:
-            st.markdown(f":small[:gray[Not here: {plain('; '.join(reasons))}.]]")
+    elif known is not None:
+        st.markdown(":orange[:material/warning:] **Under no policy does the job get ahead on spot "
+                    "machines that live so briefly.**")  # fmt: skip
+    reasons = [f"{one.label}: {one.reason}" for one in advice.policies if one.reason]
+    if reasons:
+        st.markdown(f":small[:gray[Not here: {plain('; '.join(reasons))}.]]")
     _other_counts(advice, limits.deadline_h)
     for caveat in advice.caveats:
         st.markdown(f":small[:orange[:material/warning:] :gray[{plain(caveat)}]]")
@@ -154,11 +160,11 @@ def _figures(one: PolicyOutcome, limits: Constraints) -> None:
         return
     cost, time = one.cost_usd, one.hours
     facts = [
-        ("Cost, mean", usd(cost.value), interval(number(cost.low), number(cost.high))),
-        ("Time, mean", f"{hours(time.value)}{NBSP}h",
+        ("Cost, mean, 90 %", usd(cost.value), interval(number(cost.low), number(cost.high))),
+        ("Time, mean, 90 %", f"{hours(time.value)}{NBSP}h",
          interval(*(hours(b, like=time.value) for b in (time.low, time.high)))),
         ("Cost, 90th percentile", usd(one.p90_usd), None),
-        ("Interruptions", number(one.interruptions, 2), None),
+        ("Interruptions a run", number(one.interruptions, 2), None),
         ("Paid but wasted", percent(one.wasted_share), None),
         ("Saved on demand", policy_saving(one).split(" (", maxsplit=1)[0] or "not available",
          None),
@@ -183,9 +189,9 @@ def policies_table(advice: SpotAdvice, deadline_h: float | None) -> pd.DataFrame
         bounds = interval(*(hours(b, like=time.value) for b in (time.low, time.high)))
         cells = {
             "Policy": one.label,
-            "Cost, 90 %": f"{usd(cost.value)} ({interval(number(cost.low), number(cost.high))})",
-            "Time, 90 %": f"{hours(time.value)}{NBSP}h ({bounds})",
-            "Interrupted": number(one.interruptions, 2),
+            "Cost, mean, 90 %": usd(cost.value) + _bounds(number, (cost.low, cost.high)),
+            "Time, mean, 90 %": f"{hours(time.value)}{NBSP}h ({bounds})",
+            "Interruptions a run": number(one.interruptions, 2),
             "Wasted": percent(one.wasted_share),
             "Saves, 90 %": policy_saving(one),
         }
@@ -202,14 +208,14 @@ def _escaped(cells: dict[str, str], *, bold: bool) -> dict[str, str]:
 
 
 def _other_counts(advice: SpotAdvice, deadline_h: float | None) -> None:
-    """Draw what more machines of the type would change."""
+    """Draw what fewer and more machines of the type would change."""
     rows = []
     for more in advice.other_counts:
         least, most = ("≥ ", "≤ ") if more.bound else ("", "")
         cells = {
             "Machines": f"{more.machines:,}",
-            "Cost": f"{least}{usd(more.cost_usd)}",
-            "Time": f"{least}{hours(more.hours)}{NBSP}h",
+            "Cost, 90 %": f"{least}{usd(more.cost_usd)}{_bounds(number, more.cost_90_usd)}",
+            "Time, 90 %": f"{least}{hours(more.hours)}{NBSP}h{_bounds(hours, more.hours_90)}",
         }
         if deadline_h is not None:
             cells[f"Within {hours(deadline_h)}{NBSP}h"] = (
@@ -217,6 +223,10 @@ def _other_counts(advice: SpotAdvice, deadline_h: float | None) -> None:
             )
         rows.append(_escaped(cells, bold=advice.machines.startswith(f"{more.machines} ×")))
     if len(rows) > 1:
-        st.markdown("**With more machines** :small[:gray[restart all; the numbers that the batch "
-                    "divides over]]")  # fmt: skip
+        st.markdown("**Other numbers of machines** :small[:gray[restart all, as in the table "
+                    "of plans; those the batch divides over]]")  # fmt: skip
         st.table(pd.DataFrame(rows), border="horizontal", hide_index=True)
+
+
+def _bounds(form: Callable[[float], str], bounds: tuple[float, float] | None) -> str:
+    return "" if bounds is None else f" ({interval(*map(form, bounds))})"

@@ -107,7 +107,7 @@ def test_without_data_there_is_a_bound_and_no_guess(
     assert advice.best == ""
     plan = table.plans.iloc[unknown_row]
     assert advice.least_h == pytest.approx(plan["hours"])
-    assert all(one.bound for one in advice.other_counts)
+    assert all(one.bound and one.hours_90 is None for one in advice.other_counts)
 
 
 def test_the_users_own_machines_go_before_what_is_published(
@@ -193,6 +193,11 @@ def test_other_numbers_of_machines_are_those_of_the_table(
     assert max(counts) > 4
     own = next(one for one in advice.other_counts if one.machines == 4)
     assert own.hours == table.plans["hours"].iloc[known_row]
+    for one in advice.other_counts:
+        assert one.hours_90 is not None
+        assert one.cost_90_usd is not None
+        assert one.hours_90[0] < one.hours < one.hours_90[1]
+        assert one.cost_90_usd[0] < one.cost_usd < one.cost_90_usd[1]
     chances = [one.deadline_probability for one in advice.other_counts]
     assert chances == sorted(chances)
 

@@ -24,6 +24,8 @@ from advisor.ui.theme import DARK, LIGHT
 JOB = "ResNet-50 · 90 epochs · batch 256"
 KNOWN = "aws~g4dn.12xlarge~us-east-1~spot~4"
 UNKNOWN = "gcp~a3-highgpu-8g~us-central1~spot~1"
+# No cloud sells these on demand.
+SPOT_ONLY = "gcp~a3-highgpu-2g~us-central1~spot~1"
 DEMAND = "aws~g4dn.12xlarge~us-east-1~on_demand~4"
 
 
@@ -43,16 +45,16 @@ def test_a_plan_on_spot_shows_its_policies_and_the_data_behind_them() -> None:
     before = {metric.label: metric.value for metric in test.metric}
     policy.set_value("on_demand").run()
     after = {metric.label: metric.value for metric in test.metric}
-    assert after["Interruptions"] == "0"
-    assert after["Cost, mean"] != before["Cost, mean"]
+    assert after["Interruptions a run"] == "0"
+    assert after["Cost, mean, 90 %"] != before["Cost, mean, 90 %"]
 
 
 def test_interval_and_samples_change_what_is_shown() -> None:
     test = open_page("advise", job=JOB, deadline="20", plan=KNOWN)
     test.selectbox(key="spot_policy").set_value("chief_handover").run()
-    cost = {metric.label: metric.value for metric in test.metric}["Cost, mean"]
+    cost = {metric.label: metric.value for metric in test.metric}["Cost, mean, 90 %"]
     test.number_input(key="spot_samples").set_value(1.5).run()
-    dearer = {metric.label: metric.value for metric in test.metric}["Cost, mean"]
+    dearer = {metric.label: metric.value for metric in test.metric}["Cost, mean, 90 %"]
     assert float(dearer.strip("$")) > 1.3 * float(cost.strip("$"))
     assert "1.50 times the samples are priced" in text_of(test)
     test.select_slider(key="spot_interval").set_value(1).run()
@@ -63,6 +65,17 @@ def test_a_market_without_data_shows_the_bound() -> None:
     said = text_of(open_page("advise", job=JOB, deadline="20", plan=UNKNOWN))
     assert "No interruption data for this market: bound shown" in said
     assert "At least" in said
+
+
+def test_machines_that_die_at_once_get_nothing_ahead_and_the_page_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = "2026-11-01 06:00:00,2026-11-01 06:00:02,1\n" * 40
+    known = lifetime_of_history(read_history("start,stop,revoked\n" + rows))
+    monkeypatch.setattr("advisor.ui.spot_panel.own_history", lambda: known)
+    said = text_of(open_page("advise", job=JOB, deadline="20", plan=SPOT_ONLY))
+    assert "Under no policy does the job get ahead" in said
+    assert "Not here: " in said
 
 
 def test_a_plan_on_demand_keeps_the_panel_closed() -> None:

@@ -120,7 +120,7 @@ def by_age() -> HeatMap:
         _wide(frame, "share") * 100,
         _wide(frame, "says"),
         "Hour of a machine's age",
-        "%",
+        "% of those alive",
         f"Google's preemptible machines, {frame['year'].iloc[0]}, {machines} machines "
         "(cake-lab/CM-DARE); their number beside each region. Groups of 30 or 48, launched in "
         "batches: the ranks of regions are weak. No other region, no GPU of today was measured.",
@@ -183,7 +183,7 @@ def draw_heat_map(data: HeatMap, colours: Palette) -> go.Figure:
             colorscale=[[0.0, colours.grid], [1.0, colours.accent]], xgap=1, ygap=1,
             text=data.says.fillna("").to_numpy(), hovertemplate="%{text}<extra></extra>",
             hoverongaps=False, zmin=0, zmax=float(np.nanmax(values)),
-            colorbar={"title": {"text": data.unit, "side": "right", "font": {"size": 11}},
+            colorbar={"title": {"text": data.unit, "side": "top", "font": {"size": 11}},
                       "thickness": 8, "outlinewidth": 0, "tickfont": {"size": 11},
                       "orientation": "h", "x": 0, "xanchor": "left", "len": 0.6, "y": 1.0,
                       "yanchor": "bottom"},
@@ -191,7 +191,7 @@ def draw_heat_map(data: HeatMap, colours: Palette) -> go.Figure:
     )  # fmt: skip
     height = 130 + ROW_HEIGHT * len(data.cells) + (60 if not data.across else 0)
     figure.update_layout(plain_layout(colours, height))
-    figure.update_layout(margin={"t": 64})
+    figure.update_layout(margin={"t": 72})
     figure.update_yaxes(autorange="reversed", type="category", automargin=True, showgrid=False)
     figure.update_xaxes(
         type="category", automargin=True, showgrid=False, tickangle=0 if data.across else -60,
