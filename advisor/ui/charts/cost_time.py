@@ -13,7 +13,7 @@ from advisor.core.units import NBSP, hours, interval, number, percent, usd
 from advisor.search.constraints import apply
 from advisor.search.finish import deadline_probability
 from advisor.ui.charts.labels import label_positions
-from advisor.ui.charts.style import log_ticks, plain_layout
+from advisor.ui.charts.style import log_ticks, name_axes, plain_layout
 from advisor.ui.theme import MARKET_SYMBOLS, MARKET_TITLES, Palette
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def draw_cost_time(evaluated: Evaluated, data: CostTimeData, colours: Palette) -
     figure.update_xaxes(type="log", range=x, **log_ticks(x, lambda v: f"{v:,g}{NBSP}h"))
     figure.update_yaxes(type="log", range=y, **log_ticks(y, usd))
     _limits(figure, data, x, y, colours)
-    _titles(figure, colours)
+    name_axes(figure, "Time to finish, h", "Cost of the finished job, USD", colours)
     return figure
 
 
@@ -245,13 +245,3 @@ def _limits(figure: go.Figure, data: CostTimeData, x: Range, y: Range, colours: 
         figure.add_annotation(y=np.log10(data.budget_usd), x=1, xref="paper", xanchor="right",
                               yanchor="bottom", text=f"Budget {usd(data.budget_usd)}",
                               showarrow=False, font={"color": colours.secondary})  # fmt: skip
-
-
-def _titles(figure: go.Figure, colours: Palette) -> None:
-    font = {"color": colours.secondary, "size": 11}
-    figure.add_annotation(text="Cost of the finished job, USD", x=0, xref="paper", y=1.0,
-                          yref="paper", xanchor="left", yanchor="bottom", showarrow=False,
-                          yshift=4, font=font)  # fmt: skip
-    figure.add_annotation(text="Time to finish, h", x=1, xref="paper", y=0, yref="paper",
-                          xanchor="right", yanchor="top", yshift=-24, showarrow=False,
-                          font=font)  # fmt: skip
