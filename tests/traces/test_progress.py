@@ -101,4 +101,4 @@ def test_anything_is_progress_or_a_clear_error(content: bytes) -> None:
 
 def test_a_line_of_spaces_after_its_step_takes_no_time() -> None:
     blank = f"2026-12-03 10:00:00 step{' ' * 3_900}x"
-    assert read_progress("\n".join([blank, LINES])).step.tolist() == [100, 200, 300, 400]
+    assert read_progress(f"{blank}\n{LINES}").step.tolist() == [100, 200, 300, 400]
