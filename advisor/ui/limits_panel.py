@@ -16,35 +16,46 @@ from advisor.ui.state import address_values
 from advisor.ui.text import plain
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from advisor.catalog import Catalog
 
 BIND: Final = "query-params"
 MOST_SHOWN: Final = 6
+MOST_NAMED: Final = 3
 
 
 def show_limits() -> None:
     """Draw the widgets; their values are in the session and in the address."""
     # On the first run the widgets have not read the address yet.
     said = address_values() | {str(name): st.session_state[name] for name in st.session_state}
-    given = MoreLimits.of(said).given
+    more = MoreLimits.of(said)
+    given = more.given
     title = f"Limits · {given} set" if given else "Limits"
     try:
         catalog = catalogs.load()
     except AdvisorError:  # the page says so where it opens the engine
         return
     with st.expander(title, icon=":material/tune:", key="limits", expanded=given > 0):
-        _place(catalog)
+        _place(catalog, more.residency)
         _machines()
         _price(catalog)
         _carbon(catalog)
         _quotas(catalog)
 
 
-def _place(catalog: Catalog) -> None:
+def _place(catalog: Catalog, chosen: Sequence[str]) -> None:
     st.markdown("**Place**")
-    st.multiselect("Machines stand in", [*GROUPS, *country_names(catalog).values()],
-                   key="residency", bind=BIND, placeholder="any country",
-                   help="Regions that no source places in a country are left out.")  # fmt: skip
+    countries = f"{len(chosen)} countries" if len(chosen) > MOST_NAMED else ", ".join(chosen)
+    # Not a multiselect: its white text on the sidebar's colour is unreadable in the dark.
+    with st.popover(
+        f"Machines stand in {plain(countries or 'any country')}",
+        width="stretch",
+        key="residency_choice",
+    ):
+        st.pills("Countries", [*GROUPS, *country_names(catalog).values()], key="residency",
+                 selection_mode="multi", bind=BIND, wrap=True,
+                 help="Regions that no source places in a country are left out.")  # fmt: skip
     st.number_input("Data set, GB", min_value=0.0, value=None, step=100.0, format="%g",
                     placeholder="none", key="data_gb", bind=BIND,
                     help="Stored beside the machines while the job runs.")  # fmt: skip
