@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from advisor.core.errors import UnknownNameError
+from advisor.catalog.names import spelled
 
 if TYPE_CHECKING:
     from advisor.catalog import Catalog
@@ -66,13 +67,19 @@ def names_accelerators(name: str) -> bool:
 
 
 def _machine(name: str, catalog: Catalog) -> Meaning | None:
-    machines = catalog.machines
-    same = machines[machines["instance_type"].str.casefold() == name.casefold()]
-    if not len(same):
-        return None
-    clouds = same["cloud"].unique()
-    cloud = str(clouds[0]) if len(clouds) == 1 else ""
-    return Meaning(cloud, tuple(same["instance_type"].unique()), "machines")
+    return _machines(catalog).get(name.casefold())
+
+
+@lru_cache(maxsize=2)
+def _machines(catalog: Catalog) -> dict[str, Meaning]:
+    """Return what every machine's name means: an account has thousands of quotas."""
+    frame = catalog.machines
+    found = {}
+    for folded, same in frame.groupby(frame["instance_type"].str.casefold()):
+        clouds = same["cloud"].unique()
+        cloud = str(clouds[0]) if len(clouds) == 1 else ""
+        found[str(folded)] = Meaning(cloud, tuple(same["instance_type"].unique()), "machines")
+    return found
 
 
 def _aws(name: str, catalog: Catalog) -> Meaning | None:
@@ -122,15 +129,15 @@ def _azure(name: str, catalog: Catalog) -> Meaning | None:
 
 
 def _accelerator(name: str, catalog: Catalog) -> Meaning | None:
-    try:
-        canonical = catalog.accelerator_name(name)
-    except UnknownNameError:
+    canonical = catalog.spellings.get(spelled(name))
+    if canonical is None:
         return None
     machines = catalog.machines
     types = machines["instance_type"][machines["accelerator"] == canonical].unique()
     return Meaning("", tuple(types), "accelerators")
 
 
+@lru_cache(maxsize=256)
 def _matching(catalog: Catalog, cloud: str, pattern: str) -> tuple[str, ...]:
     machines = catalog.machines[catalog.machines["cloud"] == cloud]["instance_type"]
     return tuple(machines[machines.str.fullmatch(pattern)])
