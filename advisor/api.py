@@ -177,7 +177,8 @@ def advise(
         How sure to be of the deadline.
     clouds, regions, gpus, markets : str or list of str
         Names as on the command line: ``"aws"``; ``"US"`` or ``"us-east-1"``; ``"Hopper"`` or
-        ``"H100"``; ``"on-demand"``, ``"spot"``. By default the usual clouds and no commitment.
+        ``"H100"``; ``"on-demand"``, ``"spot"``. By default the usual clouds, and no
+        commitment but those on your list.
     residency : str or list of str
         Where the machines must stand: ``"EU"``, ``"EEA"``, or countries (``"DE"``, ``"Japan"``).
     confidential : bool

@@ -108,7 +108,8 @@ def _add_limits(command: argparse.ArgumentParser) -> None:
         "--market",
         action="append",
         metavar="NAME",
-        help=f"{', '.join(MARKET_NAMES)}; on-demand and spot by default",
+        help=f"{', '.join(MARKET_NAMES)}; by default on-demand, spot "
+        "and the commitments on your list",
     )
     limits.add_argument("--residency", action="append", metavar="COUNTRY",
                         help="where machines must stand: EU, EEA, or countries")  # fmt: skip
