@@ -26,7 +26,7 @@ def plans_csv(named: Iterable[tuple[Plan, str]]) -> str:
     rows = [plan_row(plan, pick) for plan, pick in named]
     writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
     writer.writeheader()
-    writer.writerows({key: _safe(value) for key, value in row.items()} for row in rows)
+    writer.writerows({key: safe_cell(value) for key, value in row.items()} for row in rows)
     return text.getvalue()
 
 
@@ -91,7 +91,12 @@ def _interruptions(plan: Plan) -> dict[str, object]:
     }
 
 
-def _safe(value: object) -> object:
+def safe_cell(value: object) -> object:
+    """Return a cell that no spreadsheet runs as a formula; only texts are changed.
+
+    >>> safe_cell("=cmd()"), safe_cell(-1.5)
+    ("'=cmd()", -1.5)
+    """
     if isinstance(value, str) and value.startswith(FORMULA_STARTS):
         return f"'{value}"
     return value

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import streamlit as st
 
-from advisor.advice.exports import FORMULA_STARTS
+from advisor.advice.exports import safe_cell
 from advisor.ui.theme import CLOUD_TITLES, MARKET_TITLES
 
 if TYPE_CHECKING:
@@ -81,6 +81,5 @@ def prices_csv(rows: pd.DataFrame) -> str:
     names = [name for name in TITLES if name in rows]
     text = rows[[*names, "as_of"]].copy()
     for name in ("instance_type", "region", "source"):
-        column = text[name].astype(str)
-        text[name] = column.where(~column.str.startswith(FORMULA_STARTS), "'" + column)
+        text[name] = text[name].astype(str).map(safe_cell)
     return str(text.to_csv(index=False, date_format="%Y-%m-%d"))

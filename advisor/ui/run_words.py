@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from advisor.advice.exports import safe_cell
 from advisor.advice.trace_runs import samples_of
 from advisor.core.units import NBSP, data_size, duration, number, round_significant
 from advisor.traces import READERS
@@ -72,16 +73,19 @@ def guess_text(guess: Guess[str] | Guess[float] | Guess[int]) -> str:
 
 
 def table_of(traces: Sequence[Trace]) -> pd.DataFrame:
-    """Return the runs of a table, one row each; empty cells are not told."""
+    """Return the runs of a table, one row each; empty cells are not told.
+
+    The page offers it as CSV: a name from a file must not be run as a formula.
+    """
     return pd.DataFrame(
         {
-            "Model": [trace.model for trace in traces],
-            "Accelerators": [accelerators(trace) for trace in traces],
+            "Model": [safe_cell(trace.model) for trace in traces],
+            "Accelerators": [safe_cell(accelerators(trace)) for trace in traces],
             "Step time, s": [_rounded(trace.step_time_s) for trace in traces],
             "Busy, %": [_rounded(trace.gpu_busy_share, 100) for trace in traces],
             "Global batch": [trace.global_batch for trace in traces],
             "Throughput, 1/s": [_rounded(trace.throughput) for trace in traces],
-            "Precision": [trace.precision for trace in traces],
+            "Precision": [safe_cell(trace.precision) for trace in traces],
         }
     )
 

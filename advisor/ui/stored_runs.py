@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
 
+from advisor.advice.exports import safe_cell
 from advisor.core.units import round_significant
 
 if TYPE_CHECKING:
@@ -72,17 +73,20 @@ def matching(
 
 
 def shown_table(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return plain columns with units in their names, one row per run; the index has the hashes."""
+    """Return plain columns with units in their names, one row per run; the index has the hashes.
+
+    The page offers it as CSV: a name from a file must not be run as a formula.
+    """
     shown = pd.DataFrame(
         {
             "Whose": frame["origin"].map(ORIGINS),
-            "Model": frame["model"],
-            "Accelerator": frame["accelerator"],
+            "Model": frame["model"].map(safe_cell),
+            "Accelerator": frame["accelerator"].map(safe_cell),
             "Count": frame["accelerators"],
             "Step time, s": frame["step_time_s"].map(round_significant),
             "Batch": frame["global_batch"],
-            "Precision": frame["precision"],
-            "Source": frame["source"],
+            "Precision": frame["precision"].map(safe_cell),
+            "Source": frame["source"].map(safe_cell),
             "State": frame["state"].map(STATES),
         }
     )

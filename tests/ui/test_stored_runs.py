@@ -15,7 +15,9 @@ from advisor.advice import Engine
 from advisor.advice.refits import Refits, Verdict, write_refits
 from advisor.domain import Profile, Provenance
 from advisor.store import Store
+from advisor.traces import Trace
 from advisor.ui import state
+from advisor.ui.run_words import table_of
 from advisor.ui.stored_runs import changes_of, matching, own_first, run_title, shown_table
 
 
@@ -69,6 +71,17 @@ def test_the_table_has_units_and_leaves_unknown_cells_empty(frame: pd.DataFrame)
     assert shown["Step time, s"].tolist() == [0.123] * 4
     assert np.isnan(shown.loc[run("gpt-2", global_batch=None).content_hash, "Batch"])
     assert shown.loc[run("vgg-16").content_hash, "State"] == "Outlier"
+
+
+@pytest.mark.parametrize("name", ["=cmd()", "+1", "-1", "@sum"])
+def test_names_from_files_are_no_formulas_in_what_the_page_offers_as_csv(
+    frame: pd.DataFrame, name: str
+) -> None:
+    shown = shown_table(frame.assign(model=name, accelerator=name, precision=name, source=name))
+    for column in ("Model", "Accelerator", "Precision", "Source"):
+        assert set(shown[column]) == {f"'{name}"}
+    trace = Trace(format="csv", model=name, precision=name, gpu_name=name)
+    assert table_of([trace])[["Model", "Precision"]].to_numpy().tolist() == [[f"'{name}"] * 2]
 
 
 def test_only_what_was_changed_is_a_correction() -> None:
