@@ -97,7 +97,9 @@ def test_several_files_count_together(advisor: Callable[..., Ran], tmp_path: Pat
         files += ["--profile", str(path)]
     answer = advisor("predict", *JOB, "--machines", MACHINES, *files, "--json").json
     assert answer["calibrated"]["runs"] == 3
-    assert answer["step_time_s"]["value"] == pytest.approx(51, rel=0.1)
+    without = advisor("predict", *JOB, "--machines", MACHINES, "--json").json
+    assert answer["step_time_s"]["value"] == pytest.approx(51, rel=0.2)
+    assert abs(answer["step_time_s"]["value"] - 51) < abs(without["step_time_s"]["value"] - 51)
 
 
 def test_a_run_that_cannot_be_used_is_named_beside_the_others(
