@@ -99,9 +99,10 @@ def click_front(page: Page, x: int, row: int) -> None:
 
 
 def test_a_row_opens_its_plan(new_page: Callable[..., Page]) -> None:
-    page = new_page()
+    page = new_page(height=2200)  # the whole front is in sight, so nothing scrolls under a click
     page.goto("/")
     wait_for_answer(page)
+    wait_until_still(page)
     click_front(page, x=200, row=0)
     expect(page.get_by_text("One step", exact=True)).to_be_visible()
 
