@@ -114,8 +114,7 @@ def _gcp(name: str, catalog: Catalog) -> Meaning | None:
     of_kind = _accelerator(kind, catalog)
     if of_kind is None:
         return None
-    there = catalog.machines[catalog.machines["cloud"] == "gcp"]["instance_type"]
-    types = tuple(one for one in there if one in of_kind.instance_types)
+    types = tuple(one for one in _types(catalog)["gcp"] if one in of_kind.instance_types)
     return Meaning("gcp", types, "accelerators", market)
 
 
@@ -137,7 +136,13 @@ def _accelerator(name: str, catalog: Catalog) -> Meaning | None:
     return Meaning("", tuple(types), "accelerators")
 
 
-@lru_cache(maxsize=256)
 def _matching(catalog: Catalog, cloud: str, pattern: str) -> tuple[str, ...]:
-    machines = catalog.machines[catalog.machines["cloud"] == cloud]["instance_type"]
-    return tuple(machines[machines.str.fullmatch(pattern)])
+    matches = re.compile(pattern).fullmatch
+    return tuple(name for name in _types(catalog).get(cloud, ()) if matches(name))
+
+
+@lru_cache(maxsize=2)
+def _types(catalog: Catalog) -> dict[str, tuple[str, ...]]:
+    """Return the names of every cloud's machines, each once."""
+    names = catalog.machines.groupby("cloud", observed=True)["instance_type"]
+    return {str(cloud): tuple(own.unique()) for cloud, own in names}

@@ -14,6 +14,7 @@ from advisor.advice.explain import (
     explanation_of,
     factors_sentence,
 )
+from advisor.advice.exports import safe_cell
 from advisor.core.units import round_significant
 from advisor.ui.state import measured
 from advisor.ui.text import plain
@@ -38,7 +39,7 @@ def _own_runs(explained: Explanation) -> None:
     st.markdown(f":gray[{plain(factors_sentence(explained))}]")
     rows = [
         {
-            "Run": plain(str(share.run)),
+            "Run": safe_cell(plain(str(share.run))),
             "Shares with this plan": share.likeness,
             "Measured, s": round_significant(share.run.measured_s),
             "Predicted without your runs, s": round_significant(share.run.predicted_s),
